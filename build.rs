@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!("cargo::rerun-if-changed={STUB}");
-    let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?).join("docstrings");
+    let folder =
+        PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?).join("docstrings");
     if folder.exists() {
         // A docstring that is gone must not be found.
         fs::remove_dir_all(&folder)?;
@@ -31,7 +32,10 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
             // What a class is made of stands after its docstring.
             let signature = text_signature(&format!("{class}({new}")).replacen("$cls, ", "", 1);
             let docstring = fs::read_to_string(folder.join(class))?;
-            fs::write(folder.join(format!("{class}()")), format!("{signature}\n--\n\n{docstring}"))?;
+            fs::write(
+                folder.join(format!("{class}()")),
+                format!("{signature}\n--\n\n{docstring}"),
+            )?;
         }
         let (mut member, mut signature) = (None, None);
         for line in code.lines() {
@@ -40,7 +44,9 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
                 (member, signature) = (Some(class.to_owned()), None);
             } else if let Some(name) = line.strip_prefix("    def ") {
                 member = Some(format!("{class}.{}", identifier(name)));
-                signature = code.rsplit_once("    def ").map(|(_, method)| text_signature(method));
+                signature = code
+                    .rsplit_once("    def ")
+                    .map(|(_, method)| text_signature(method));
             } else if line.starts_with("def ") {
                 member = None;
             }
@@ -55,7 +61,10 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
             let docstring = dedent(docstring);
             if let Some(signature) = signature {
                 // As CPython looks for it.
-                fs::write(folder.join(format!("{member}()")), format!("{signature}\n--\n\n{docstring}"))?;
+                fs::write(
+                    folder.join(format!("{member}()")),
+                    format!("{signature}\n--\n\n{docstring}"),
+                )?;
             }
             fs::write(folder.join(member), docstring)?;
         }
@@ -64,7 +73,9 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn identifier(text: &str) -> &str {
-    text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).next().unwrap_or_default()
+    text.split(|letter: char| letter != '_' && !letter.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
 }
 
 /// The signature of `name(self, argument: Type = default) -> Type: ...`, without its types.
@@ -89,20 +100,34 @@ fn text_signature(method: &str) -> String {
             argument.push(letter);
         }
     }
-    let arguments: Vec<_> =
-        arguments.iter().filter(|argument| !argument.is_empty()).map(String::as_str).collect();
+    let arguments: Vec<_> = arguments
+        .iter()
+        .filter(|argument| !argument.is_empty())
+        .map(String::as_str)
+        .collect();
     format!("{name}(${})", arguments.join(", "))
 }
 
 /// As `inspect.cleandoc` does it.
 fn dedent(docstring: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let margin =
-        docstring.lines().skip(1).filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let margin = docstring
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .map(indent)
+        .min()
+        .unwrap_or(0);
     let lines: Vec<_> = docstring
         .lines()
         .enumerate()
-        .map(|(at, line)| if at == 0 { line.trim() } else { line.get(margin..).unwrap_or_default() })
+        .map(|(at, line)| {
+            if at == 0 {
+                line.trim()
+            } else {
+                line.get(margin..).unwrap_or_default()
+            }
+        })
         .collect();
     lines.join("\n").trim_end().to_owned()
 }

@@ -71,14 +71,23 @@ pub(crate) fn check(input: &[u8]) -> Option<&'static str> {
         let value = HeaderValue::from_bytes(&fill(value.as_bytes(), asked)).ok()?;
         headers.append(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
     }
-    let status = StatusCode::from_bytes(status.as_bytes()).ok().filter(|status| status.as_u16() >= 200)?;
+    let status = StatusCode::from_bytes(status.as_bytes())
+        .ok()
+        .filter(|status| status.as_u16() >= 200)?;
     let plain = !headers.contains_key("content-encoding");
     let heard = Arc::new(Heard::default());
-    let client = client(Answer { status, headers, body: body.clone() });
+    let client = client(Answer {
+        status,
+        headers,
+        body: body.clone(),
+    });
     let (write, result) = now(call(operation, client, &heard))?;
     let error = match result {
         Ok(value) => {
-            assert!(status.is_success() && plain, "an answer that is none was taken");
+            assert!(
+                status.is_success() && plain,
+                "an answer that is none was taken"
+            );
             return Some(value.compare(&body));
         }
         Err(error) => error,
@@ -119,16 +128,28 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
         }
         "visitors" => Listing::of(VISITORS, &project, None, None),
         "rows" => {
-            let shape = Shape { items: "items".to_owned(), has_more: "more".to_owned(), next_cursor: None };
+            let shape = Shape {
+                items: "items".to_owned(),
+                has_more: "more".to_owned(),
+                next_cursor: None,
+            };
             Listing::other(&path, Some(&project), Vec::new(), shape).ok()?
         }
         _ => return None,
     };
     let place = Checkpoint::new(BASE_URL, listing.clone(), PAGE_SIZE, 0);
     let pages = ServicePages::new(client, listing);
-    let paging = Paging { max_rows: None, prefetch: 1, strict: false, window: None };
+    let paging = Paging {
+        max_rows: None,
+        prefetch: 1,
+        strict: false,
+        window: None,
+    };
     let observer: Arc<dyn ExportObserver> = Arc::clone(heard) as _;
-    let page = Pager::new(Arc::new(pages), place, paging).next_page(&observer).await.transpose()?;
+    let page = Pager::new(Arc::new(pages), place, paging)
+        .next_page(&observer)
+        .await
+        .transpose()?;
     Some((false, page.map(|page| Came::Page(Box::new(page)))))
 }
 
@@ -139,13 +160,25 @@ impl Came {
         let plain: Option<Value> = serde_json::from_slice(body).ok();
         match (self, plain) {
             (Self::Job(job), plain) => {
-                assert_eq!(Some(job.id.as_str()), job.raw.get("id").and_then(Value::as_str));
-                assert!(segment(job.id.as_str()).is_some(), "an id that cannot stand in a path");
-                assert!(plain.is_none_or(|plain| plain == job.raw), "a job that lost something");
+                assert_eq!(
+                    Some(job.id.as_str()),
+                    job.raw.get("id").and_then(Value::as_str)
+                );
+                assert!(
+                    segment(job.id.as_str()).is_some(),
+                    "an id that cannot stand in a path"
+                );
+                assert!(
+                    plain.is_none_or(|plain| plain == job.raw),
+                    "a job that lost something"
+                );
                 "job"
             }
             (Self::Page(page), None) => {
-                let told = page.findings.iter().any(|finding| matches!(finding, Finding::Repaired(_)));
+                let told = page
+                    .findings
+                    .iter()
+                    .any(|finding| matches!(finding, Finding::Repaired(_)));
                 assert!(told, "no JSON, and not told");
                 "repaired page"
             }
@@ -154,7 +187,10 @@ impl Came {
                     false => ("visitors", "hasMore"),
                     true => ("items", "more"),
                 };
-                assert_eq!(plain.get(more), Some(&Value::Bool(page.mark.shape().has_more)));
+                assert_eq!(
+                    plain.get(more),
+                    Some(&Value::Bool(page.mark.shape().has_more))
+                );
                 let sent = plain.get(rows).and_then(Value::as_array).expect("rows");
                 compare_rows(&page.rows, sent)
             }
@@ -165,7 +201,11 @@ impl Came {
 /// Every row is handed out as it was sent, but for repeats of visitors.
 fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
     if rows.fields().is_empty() {
-        let whole = |row: Row<'_>| row.bare.cloned().or_else(|| row.extra.cloned().map(Value::Object));
+        let whole = |row: Row<'_>| {
+            row.bare
+                .cloned()
+                .or_else(|| row.extra.cloned().map(Value::Object))
+        };
         assert!(rows.iter().map(whole).eq(sent.iter().cloned().map(Some)));
         return "rows";
     }
@@ -175,9 +215,12 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
         let count = |name: &str| sent.get(name).and_then(whole);
         let path = sent.get("path").and_then(Value::as_str);
         let extra = sent.as_object().map(|fields| {
-            let extra =
-                fields.iter().filter(|(name, _)| !["path", "human", "ai", "total"].contains(&name.as_str()));
-            extra.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
+            let extra = fields
+                .iter()
+                .filter(|(name, _)| !["path", "human", "ai", "total"].contains(&name.as_str()));
+            extra
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<Vec<_>>()
         });
         let row = (path, count("human"), count("ai"), count("total"), extra);
         if known.contains(&row) {
@@ -185,7 +228,9 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
         }
         let came = read.next().expect("a row that was lost");
         let extra = came.extra.iter().flat_map(|extra| extra.iter());
-        let extra = extra.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let extra = extra
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         let count = |name| match came.get(name) {
             Cell::Integer(number) => Some(number),
             _ => None,
@@ -194,7 +239,13 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
             Cell::Text(path) => Some(path),
             _ => None,
         };
-        let came = (path, count("human"), count("ai"), count("total"), Some(extra));
+        let came = (
+            path,
+            count("human"),
+            count("ai"),
+            count("total"),
+            Some(extra),
+        );
         assert_eq!(came, row);
         known.push(row);
     }
@@ -204,8 +255,13 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
 
 /// A count as any JSON parser reads it.
 fn whole(number: &Value) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "the client refused what does not fit")]
-    number.as_i64().or_else(|| number.as_f64().map(|float| float as i64))
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the client refused what does not fit"
+    )]
+    number
+        .as_i64()
+        .or_else(|| number.as_f64().map(|float| float as i64))
 }
 
 fn check_error(error: &Error, write: bool, status: StatusCode) {
@@ -221,23 +277,37 @@ fn check_error(error: &Error, write: bool, status: StatusCode) {
 
 /// All that an error shows.
 fn shown(error: &Error, heard: &Heard) -> Vec<String> {
-    let own = [&error.service_message, &error.body, &error.request_id].into_iter().flatten().cloned();
+    let own = [&error.service_message, &error.body, &error.request_id]
+        .into_iter()
+        .flatten()
+        .cloned();
     let attempts = error.attempts.iter().map(|attempt| attempt.error.clone());
     let notes = heard.0.lock().expect("no panic while it was held").clone();
-    own.chain(attempts).chain(notes).chain([error.message.clone(), format!("{error:?}")]).collect()
+    own.chain(attempts)
+        .chain(notes)
+        .chain([error.message.clone(), format!("{error:?}")])
+        .collect()
 }
 
 fn check_text(text: &str) {
     assert!(!says_secret(text), "a secret is shown: {text}");
-    assert!(!text.contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{feff}')), "{text:?}");
+    assert!(
+        !text.contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{feff}')),
+        "{text:?}"
+    );
     // All of it together, as `Debug` writes it, is longer.
-    assert!(text.chars().count() < MOST_SHOWN || text.starts_with("Error("), "{text}");
+    assert!(
+        text.chars().count() < MOST_SHOWN || text.starts_with("Error("),
+        "{text}"
+    );
 }
 
 /// Whether `text` shows more of a secret than may be known.
 fn says_secret(text: &str) -> bool {
     const PIECE: usize = 8;
-    KEY.as_bytes().windows(PIECE).any(|piece| text.contains(std::str::from_utf8(piece).unwrap_or(KEY)))
+    KEY.as_bytes()
+        .windows(PIECE)
+        .any(|piece| text.contains(std::str::from_utf8(piece).unwrap_or(KEY)))
         || WORDS.iter().any(|word| text.contains(word))
 }
 
@@ -245,7 +315,10 @@ fn says_secret(text: &str) -> bool {
 fn checkpoint(text: &str) -> &'static str {
     match Checkpoint::parse(text, BASE_URL) {
         Ok(place) => {
-            assert_eq!(Checkpoint::parse(&place.text(), BASE_URL).expect("its own text"), place);
+            assert_eq!(
+                Checkpoint::parse(&place.text(), BASE_URL).expect("its own text"),
+                place
+            );
             "checkpoint"
         }
         Err(error) => {
@@ -264,12 +337,19 @@ fn date(text: &str) -> &'static str {
         Ok(moment) => {
             let again = Moment::parse("date_from", moment.as_str()).expect("its own text");
             assert_eq!(again, moment);
-            assert!(moment.as_str().bytes().all(|b| b.is_ascii_graphic()), "{moment:?}");
+            assert!(
+                moment.as_str().bytes().all(|b| b.is_ascii_graphic()),
+                "{moment:?}"
+            );
             "date"
         }
         Err(error) => {
             check_text(&error.message);
-            if instant.is_ok() { "instant" } else { "no date" }
+            if instant.is_ok() {
+                "instant"
+            } else {
+                "no date"
+            }
         }
     }
 }
@@ -277,8 +357,11 @@ fn date(text: &str) -> &'static str {
 /// `text` with the secrets in it; the prompt only where it was `asked`.
 fn fill(text: &[u8], asked: bool) -> Vec<u8> {
     let quoted = serde_json::to_string(PROMPT).unwrap_or_default();
-    let marks: [(&[u8], &str); 3] =
-        [(b"<KEY>", KEY), (b"<PROMPT>", PROMPT), (b"<QUOTED>", quoted.trim_matches('"'))];
+    let marks: [(&[u8], &str); 3] = [
+        (b"<KEY>", KEY),
+        (b"<PROMPT>", PROMPT),
+        (b"<QUOTED>", quoted.trim_matches('"')),
+    ];
     let marks = if asked { &marks[..] } else { &marks[..1] };
     let mut filled = Vec::new();
     let mut rest = text;
@@ -308,7 +391,13 @@ fn client(answer: Answer) -> Client {
         ..Options::default()
     };
     let settings = options.validate(|_| None).expect("good settings");
-    Client::new(settings, Arc::new(answer), Arc::<Stats>::default(), || 0.0, None)
+    Client::new(
+        settings,
+        Arc::new(answer),
+        Arc::<Stats>::default(),
+        || 0.0,
+        None,
+    )
 }
 
 /// Runs what never waits for long.
@@ -331,7 +420,12 @@ impl Transport for Answer {
         let (first, second) = self.body.split_at(self.body.len() / 2);
         let body = Pieces([second, first].map(Bytes::copy_from_slice).into());
         let (status, headers) = (self.status, self.headers.clone());
-        std::future::ready(Ok(Incoming { status, headers, body: Box::new(body) })).boxed()
+        std::future::ready(Ok(Incoming {
+            status,
+            headers,
+            body: Box::new(body),
+        }))
+        .boxed()
     }
 }
 
@@ -350,7 +444,10 @@ struct Heard(Mutex<Vec<String>>);
 
 impl Observer for Heard {
     fn note(&self, note: Note) {
-        self.0.lock().expect("no panic while it was held").push(note.text);
+        self.0
+            .lock()
+            .expect("no panic while it was held")
+            .push(note.text);
     }
 }
 

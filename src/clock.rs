@@ -26,7 +26,10 @@ pub struct Clock {
 impl Clock {
     /// The machine's clock. All processes share it, and it can be set.
     pub fn system() -> Self {
-        Self { wall: Arc::new(SystemTime::now), steady: since_boot() }
+        Self {
+            wall: Arc::new(SystemTime::now),
+            steady: since_boot(),
+        }
     }
 
     /// The time of day at this moment, advanced by tokio's clock: for what never leaves the process.
@@ -38,13 +41,19 @@ impl Clock {
     /// Any other clock, which cannot be set.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         let now: Now = Arc::new(now);
-        Self { wall: Arc::clone(&now), steady: now }
+        Self {
+            wall: Arc::clone(&now),
+            steady: now,
+        }
     }
 
     /// The same time of day, with the steady time of `steady`.
     #[must_use]
     pub fn beside(self, steady: &Self) -> Self {
-        Self { steady: Arc::clone(&steady.steady), ..self }
+        Self {
+            steady: Arc::clone(&steady.steady),
+            ..self
+        }
     }
 
     /// The time of day.
@@ -103,6 +112,10 @@ pub fn millis(duration: Duration) -> Millis {
 
 /// A time for people. A time outside the calendar's range becomes the nearest end of it.
 pub fn timestamp(millis: Millis) -> Timestamp {
-    let nearest = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    let nearest = if millis < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    };
     Timestamp::from_millisecond(millis).unwrap_or(nearest)
 }

@@ -154,7 +154,11 @@ pub struct Details {
 impl Error {
     /// An error with a kind and a message, and nothing else.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self(Box::new(Details { kind, message: message.into(), ..Details::default() }))
+        Self(Box::new(Details {
+            kind,
+            message: message.into(),
+            ..Details::default()
+        }))
     }
 
     pub fn argument(message: impl Into<String>) -> Self {
@@ -167,7 +171,10 @@ impl Error {
 
     /// An error that only a bug in this crate can cause.
     pub fn bug(what: impl fmt::Display) -> Self {
-        Self::new(Kind::Internal, format!("a bug in docplatform: {what}; please report it"))
+        Self::new(
+            Kind::Internal,
+            format!("a bug in docplatform: {what}; please report it"),
+        )
     }
 
     /// The same error, with what it means for a write.

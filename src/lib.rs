@@ -21,5 +21,7 @@ pub mod text;
 /// Locks `mutex`, also after a panic elsewhere: nothing in this crate is left half done in one, and none is held over an
 /// await.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

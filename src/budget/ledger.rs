@@ -37,7 +37,11 @@ pub(crate) fn change<T>(
 }
 
 /// The account of `owner`. Reading it holds up no other process.
-pub(crate) fn look(connection: &mut Connection, owner: &Owner, clock: &Clock) -> Result<Account, Fault> {
+pub(crate) fn look(
+    connection: &mut Connection,
+    owner: &Owner,
+    clock: &Clock,
+) -> Result<Account, Fault> {
     let transaction = connection.transaction()?;
     match account::find(&transaction, owner)? {
         Some(number) => load(&transaction, number, clock.now()),
@@ -60,7 +64,11 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
     let mut rows = announced.query((number, now))?;
     while let Some(row) = rows.next()? {
         let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
-        let announced = Announced { at: time(row.get(1)?), until: time(row.get(2)?), remaining };
+        let announced = Announced {
+            at: time(row.get(1)?),
+            until: time(row.get(2)?),
+            remaining,
+        };
         account.announced.insert(row.get(0)?, announced);
     }
     // Over all accounts: the number is the row's. The first one is anywhere: who entered a request in a file that was deleted
@@ -76,7 +84,12 @@ fn time(millis: i64) -> Millis {
     millis.clamp(0, MAX_MILLIS)
 }
 
-fn save(transaction: &Transaction<'_>, number: i64, before: &Account, after: &Account) -> Result<(), Fault> {
+fn save(
+    transaction: &Transaction<'_>,
+    number: i64,
+    before: &Account,
+    after: &Account,
+) -> Result<(), Fault> {
     let mut put = transaction.prepare(
         "INSERT OR REPLACE INTO request (id, account, at, answered, until) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
@@ -86,13 +99,20 @@ fn save(transaction: &Transaction<'_>, number: i64, before: &Account, after: &Ac
         }
     }
     let mut delete = transaction.prepare("DELETE FROM request WHERE id = ?1")?;
-    for id in before.entries.keys().filter(|id| !after.entries.contains_key(id)) {
+    for id in before
+        .entries
+        .keys()
+        .filter(|id| !after.entries.contains_key(id))
+    {
         delete.execute([id])?;
     }
     if before.announced != after.announced {
-        transaction.prepare("DELETE FROM told WHERE account = ?1")?.execute([number])?;
-        let mut put = transaction
-            .prepare("INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        transaction
+            .prepare("DELETE FROM told WHERE account = ?1")?
+            .execute([number])?;
+        let mut put = transaction.prepare(
+            "INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
         for (name, announced) in &after.announced {
             let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
             put.execute((number, name, announced.at, announced.until, remaining))?;

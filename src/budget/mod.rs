@@ -95,27 +95,47 @@ pub struct Slot {
 impl Ledger {
     /// One that is a client's alone.
     pub fn in_memory(clock: Clock) -> Self {
-        Self(Arc::new(LedgerState { clock, own: Mutex::default(), file: None }))
+        Self(Arc::new(LedgerState {
+            clock,
+            own: Mutex::default(),
+            file: None,
+        }))
     }
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
         let (seen, owed, fault) = Default::default();
-        let file = File { store, owner, clock: clock.clone(), seen, owed, fault };
-        Self(Arc::new(LedgerState { clock, own: Mutex::default(), file: Some(Arc::new(file)) }))
+        let file = File {
+            store,
+            owner,
+            clock: clock.clone(),
+            seen,
+            owed,
+            fault,
+        };
+        Self(Arc::new(LedgerState {
+            clock,
+            own: Mutex::default(),
+            file: Some(Arc::new(file)),
+        }))
     }
 
     /// A request that was not entered was refused (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
-        Ticket { number: NONE, own: NONE, sent: true, state: Some(Arc::clone(&self.0)) }.answered(
-            429,
-            headers,
-            retry_after,
-        );
+        Ticket {
+            number: NONE,
+            own: NONE,
+            sent: true,
+            state: Some(Arc::clone(&self.0)),
+        }
+        .answered(429, headers, retry_after);
     }
 
     pub fn budget(&self, terms: Terms) -> Budget {
-        Budget { terms, ledger: self.clone() }
+        Budget {
+            terms,
+            ledger: self.clone(),
+        }
     }
 }
 
@@ -143,13 +163,17 @@ impl Budget {
             let wait = lock(&state.own).wait(terms, state.clock.steady_now());
             if let Some(hold) = wait {
                 let now = state.clock.now();
-                let own = Hold { until: now + (hold.until - state.clock.steady_now()).max(0), ..hold };
+                let own = Hold {
+                    until: now + (hold.until - state.clock.steady_now()).max(0),
+                    ..hold
+                };
                 // The file may ask for more: a wait is announced once, with the time at which it ends.
                 let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(own);
                 return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
             }
-            let (answer, now) =
-                ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
+            let (answer, now) = ledger.change(connection, |account, now| {
+                (account.acquire(terms, now), now)
+            })?;
             let own = match answer {
                 Grant::Granted(_) => lock(&state.own).enter(terms, state.clock.steady_now()),
                 Grant::Wait(_) => NONE,
@@ -162,7 +186,9 @@ impl Budget {
     pub async fn left(&self) -> Result<u64> {
         if let Some(file) = &self.ledger.0.file {
             let ledger = Arc::clone(file);
-            file.store.run(move |connection| ledger.read(connection).map(drop)).await?;
+            file.store
+                .run(move |connection| ledger.read(connection).map(drop))
+                .await?;
         }
         Ok(self.left_as_seen().unwrap_or(0))
     }
@@ -183,9 +209,13 @@ impl Budget {
 
     /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        let Some(file) = &self.ledger.0.file else { return Ok(None) };
+        let Some(file) = &self.ledger.0.file else {
+            return Ok(None);
+        };
         let ledger = Arc::clone(file);
-        file.store.ask(move |connection| ledger.read(connection).map(drop)).map(Some)
+        file.store
+            .ask(move |connection| ledger.read(connection).map(drop))
+            .map(Some)
     }
 
     /// Why the end of an earlier request could not be written yet. Said once.
@@ -197,10 +227,19 @@ impl Budget {
 impl LedgerState {
     fn grant(self: Arc<Self>, answer: Grant, now: Millis, own: i64) -> Grant<Ticket, Slot> {
         match answer {
-            Grant::Granted(number) => Grant::Granted(Ticket { number, own, sent: false, state: Some(self) }),
+            Grant::Granted(number) => Grant::Granted(Ticket {
+                number,
+                own,
+                sent: false,
+                state: Some(self),
+            }),
             Grant::Wait(Hold { until, by_service }) => {
                 let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
-                Grant::Wait(Slot { at: timestamp(until), wait, by_service })
+                Grant::Wait(Slot {
+                    at: timestamp(until),
+                    wait,
+                    by_service,
+                })
             }
         }
     }
@@ -224,7 +263,11 @@ impl File {
         self.store.post(
             move |connection| {
                 // Another request may have written it.
-                if lock(&writer.owed).is_empty() { Ok(()) } else { writer.change(connection, |_, _| ()) }
+                if lock(&writer.owed).is_empty() {
+                    Ok(())
+                } else {
+                    writer.change(connection, |_, _| ())
+                }
             },
             move |error| *lock(&failed.fault) = Some(error),
         );
@@ -284,21 +327,40 @@ impl Ticket {
 
     /// An answer came, with this status and these headers, in which `retry_after` was found.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
-        let Some(state) = self.state.take() else { return };
+        let Some(state) = self.state.take() else {
+            return;
+        };
         // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
         let since = answered_at(headers, state.clock.time()).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
-        let outcome =
-            RequestEnd { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
-        state.settle(self.own, EndedRequest { number: self.number, outcome: Some(outcome) });
+        let outcome = RequestEnd {
+            refused: status == 429,
+            retry_after,
+            quotas: rate_limit::quotas(headers, wall),
+        };
+        state.settle(
+            self.own,
+            EndedRequest {
+                number: self.number,
+                outcome: Some(outcome),
+            },
+        );
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let Some(state) = self.state.take() else { return };
+        let Some(state) = self.state.take() else {
+            return;
+        };
         let outcome = self.sent.then(RequestEnd::default);
-        state.settle(self.own, EndedRequest { number: self.number, outcome });
+        state.settle(
+            self.own,
+            EndedRequest {
+                number: self.number,
+                outcome,
+            },
+        );
     }
 }
 
@@ -317,7 +379,11 @@ mod tests {
 
     #[test]
     fn a_nap_is_never_longer_than_the_wait() {
-        let slot = |wait| Slot { at: timestamp(0), wait: Duration::from_millis(wait), by_service: false };
+        let slot = |wait| Slot {
+            at: timestamp(0),
+            wait: Duration::from_millis(wait),
+            by_service: false,
+        };
         assert_eq!(slot(10).nap(), Duration::from_millis(10));
         assert!(slot(3_600_000).nap() <= Duration::from_secs(30));
     }

@@ -38,7 +38,11 @@ pub struct Entry {
 
 impl Entry {
     pub(crate) fn new(at: Millis, answered: Option<Millis>, patience: Millis) -> Self {
-        Self { at, answered, patience: patience.clamp(MIN_PATIENCE, MAX_BELIEVED_WAIT) }
+        Self {
+            at,
+            answered,
+            patience: patience.clamp(MIN_PATIENCE, MAX_BELIEVED_WAIT),
+        }
     }
 
     /// When it counts no more.
@@ -128,24 +132,43 @@ impl Account {
     pub fn enter(&mut self, terms: Terms, now: Millis) -> i64 {
         let number = self.next;
         self.next += 1;
-        self.entries.insert(number, Entry::new(now, None, terms.patience));
+        self.entries
+            .insert(number, Entry::new(now, None, terms.patience));
         number
     }
 
     /// How many requests would be granted at once.
     pub fn left(&self, terms: Terms, now: Millis) -> u64 {
-        let counted = self.entries.values().filter(|entry| entry.until() > now).count() as u64;
-        let ours = terms.per_hour.saturating_sub(terms.reserve).saturating_sub(counted);
+        let counted = self
+            .entries
+            .values()
+            .filter(|entry| entry.until() > now)
+            .count() as u64;
+        let ours = terms
+            .per_hour
+            .saturating_sub(terms.reserve)
+            .saturating_sub(counted);
         let under_way = self.under_way(now);
-        let announced = self.announced.values().filter(|announced| announced.until > now);
+        let announced = self
+            .announced
+            .values()
+            .filter(|announced| announced.until > now);
         announced
-            .map(|announced| announced.remaining.saturating_sub(terms.reserve).saturating_sub(under_way))
+            .map(|announced| {
+                announced
+                    .remaining
+                    .saturating_sub(terms.reserve)
+                    .saturating_sub(under_way)
+            })
             .fold(ours, u64::min)
     }
 
     /// Requests that the service may not have counted in what it announced last.
     fn under_way(&self, now: Millis) -> u64 {
-        self.entries.values().filter(|entry| entry.in_flight(now)).count() as u64
+        self.entries
+            .values()
+            .filter(|entry| entry.in_flight(now))
+            .count() as u64
     }
 
     /// The request never left this machine.
@@ -160,13 +183,29 @@ impl Account {
             entry.at
         });
         let reset = |quota: &Quota| {
-            quota.reset.map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING)
+            quota
+                .reset
+                .map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING)
         };
         if outcome.refused {
-            let asked = outcome.retry_after.map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
-            let until = asked.or_else(|| outcome.quotas.iter().filter_map(reset).max()).unwrap_or(now + HOUR);
-            let held = self.announced.get(REFUSAL).map_or(until, |held| held.until.max(until));
-            self.announced.insert(REFUSAL.to_owned(), Announced { at: now, until: held, remaining: 0 });
+            let asked = outcome
+                .retry_after
+                .map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
+            let until = asked
+                .or_else(|| outcome.quotas.iter().filter_map(reset).max())
+                .unwrap_or(now + HOUR);
+            let held = self
+                .announced
+                .get(REFUSAL)
+                .map_or(until, |held| held.until.max(until));
+            self.announced.insert(
+                REFUSAL.to_owned(),
+                Announced {
+                    at: now,
+                    until: held,
+                    remaining: 0,
+                },
+            );
         }
         if outcome.quotas.is_empty() {
             // The service may have counted it after it last announced how many are left.
@@ -175,8 +214,11 @@ impl Account {
             }
         }
         for quota in &outcome.quotas {
-            let announced =
-                Announced { at: now, until: reset(quota).unwrap_or(now + HOUR), remaining: quota.remaining };
+            let announced = Announced {
+                at: now,
+                until: reset(quota).unwrap_or(now + HOUR),
+                remaining: quota.remaining,
+            };
             let name = format!("{POLICY}{}", quota.policy);
             if self.announced.len() >= MAX_POLICIES && !self.announced.contains_key(&name) {
                 continue;
@@ -218,8 +260,11 @@ impl Account {
         let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
         times.sort_unstable();
         // How many must have expired before there is room for one.
-        let excess = usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
-        let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + HOUR));
+        let excess =
+            usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
+        let own = excess
+            .checked_sub(1)
+            .map_or(now, |last| times.get(last).copied().unwrap_or(now + HOUR));
         let under_way = self.under_way(now);
         let announced = self.announced.values().map(|announced| {
             let left = announced.remaining.saturating_sub(terms.reserve);
@@ -230,9 +275,25 @@ impl Account {
                 _ => now,
             };
             // What the reserve leaves to others is the budget's doing.
-            Hold { until, by_service: announced.remaining == 0 }
+            Hold {
+                until,
+                by_service: announced.remaining == 0,
+            }
         });
-        let hold = announced.fold(Hold { until: own, by_service: false }, Hold::max);
-        if hold.until > now { hold } else { Hold { until: now + NEXT_LOOK, by_service: false } }
+        let hold = announced.fold(
+            Hold {
+                until: own,
+                by_service: false,
+            },
+            Hold::max,
+        );
+        if hold.until > now {
+            hold
+        } else {
+            Hold {
+                until: now + NEXT_LOOK,
+                by_service: false,
+            }
+        }
     }
 }

@@ -42,7 +42,11 @@ impl Client {
         waited: &mut Duration,
         observer: &dyn Observer,
     ) -> Result<Admitted<'a>> {
-        let places = if call.is_write() { &self.shared.writes } else { &self.shared.reads };
+        let places = if call.is_write() {
+            &self.shared.writes
+        } else {
+            &self.shared.reads
+        };
         // A 429 of a call that a budget counts stands in its ledger, which it may wait for beyond its deadline. One of a message
         // does not, and holds up new jobs as well.
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
@@ -60,12 +64,16 @@ impl Client {
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
                 let about = Some(messages::fields(call).into());
-                self.pause(pause, &what, messages::SERVICE_ASKED, about, observer).await;
+                self.pause(pause, &what, messages::SERVICE_ASKED, about, observer)
+                    .await;
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
                 // Places are never closed.
-                let permit = timeout_at(last_call, places.acquire()).await.ok().and_then(Result::ok);
+                let permit = timeout_at(last_call, places.acquire())
+                    .await
+                    .ok()
+                    .and_then(Result::ok);
                 permit.ok_or_else(|| messages::no_place(self.settings.deadline))
             };
             let (mut turn, mut ticket) = (None, None);
@@ -90,7 +98,10 @@ impl Client {
                     }
                 }
             }
-            let permit = Permit { _turn: turn, _permit: in_line(&places.in_flight).await? };
+            let permit = Permit {
+                _turn: turn,
+                _permit: in_line(&places.in_flight).await?,
+            };
             if *deadline <= Instant::now() {
                 // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
                 return Err(messages::no_place(self.settings.deadline));
@@ -103,7 +114,13 @@ impl Client {
     }
 
     /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `announced`.
-    async fn nap(&self, call: &Call, slot: Slot, announced: &mut Option<Slot>, observer: &dyn Observer) {
+    async fn nap(
+        &self,
+        call: &Call,
+        slot: Slot,
+        announced: &mut Option<Slot>,
+        observer: &dyn Observer,
+    ) {
         /// Slots move a little as answers come in.
         const MAX_SLOT_DRIFT: Duration = Duration::from_mins(1);
         let is_news = |announced: Slot| {
@@ -143,9 +160,16 @@ impl Client {
     ) {
         if pause > MIN_LOGGED_PAUSE {
             let until = timestamp(self.now().saturating_add(millis(pause)));
-            let text = format!("{what}: waiting {:.1} s, until {until:.0}", pause.as_secs_f64());
+            let text = format!(
+                "{what}: waiting {:.1} s, until {until:.0}",
+                pause.as_secs_f64()
+            );
             let waiting = Some(Waiting::new(why, pause, until));
-            observer.note(Note { waiting, about, ..Note::new(Level::Info, text) });
+            observer.note(Note {
+                waiting,
+                about,
+                ..Note::new(Level::Info, text)
+            });
         }
     }
 }

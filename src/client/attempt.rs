@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+};
 use http::{HeaderMap, HeaderValue};
 use tokio::task::yield_now;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -96,7 +98,11 @@ pub enum Failure {
         timeout: bool,
     },
     /// A 2xx head and a body that cannot be used: too large, encoded, not JSON, of the wrong shape.
-    Unreadable { head: Box<Head>, reason: String, body: Bytes },
+    Unreadable {
+        head: Box<Head>,
+        reason: String,
+        body: Bytes,
+    },
 }
 
 impl Failure {
@@ -104,9 +110,9 @@ impl Failure {
     pub fn head(&self) -> Option<&Head> {
         match self {
             Self::Unsent { .. } | Self::Ambiguous { .. } => None,
-            Self::Refused { head, .. } | Self::BodyLost { head, .. } | Self::Unreadable { head, .. } => {
-                Some(head)
-            }
+            Self::Refused { head, .. }
+            | Self::BodyLost { head, .. }
+            | Self::Unreadable { head, .. } => Some(head),
         }
     }
 }
@@ -136,7 +142,10 @@ impl Client {
             url,
             headers: self
                 .headers(call, observer)
-                .map_err(|error| Failure::Unsent { reason: error.message.clone(), fatal: true })?,
+                .map_err(|error| Failure::Unsent {
+                    reason: error.message.clone(),
+                    fatal: true,
+                })?,
             body: call.body.clone(),
         };
         let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
@@ -146,30 +155,51 @@ impl Client {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let mut entry = EntryGuard { ticket, departure: departure.clone(), journal: call.journal.clone() };
-        let mut incoming = match within(until, self.transport.send(request, departure.clone())).await {
-            Some(Ok(incoming)) => incoming,
-            Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
-                return Err(Failure::Unsent { reason, fatal });
-            }
-            Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                return Err(Failure::Ambiguous { reason, timeout: false });
-            }
-            None if departure.withdraw() => {
-                return Err(Failure::Unsent { reason: late("no connection"), fatal: false });
-            }
-            None => return Err(Failure::Ambiguous { reason: late("no whole answer"), timeout: true }),
+        let mut entry = EntryGuard {
+            ticket,
+            departure: departure.clone(),
+            journal: call.journal.clone(),
         };
+        let mut incoming =
+            match within(until, self.transport.send(request, departure.clone())).await {
+                Some(Ok(incoming)) => incoming,
+                Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
+                    return Err(Failure::Unsent { reason, fatal });
+                }
+                Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
+                    return Err(Failure::Ambiguous {
+                        reason,
+                        timeout: false,
+                    });
+                }
+                None if departure.withdraw() => {
+                    return Err(Failure::Unsent {
+                        reason: late("no connection"),
+                        fatal: false,
+                    });
+                }
+                None => {
+                    return Err(Failure::Ambiguous {
+                        reason: late("no whole answer"),
+                        timeout: true,
+                    });
+                }
+            };
 
         let (after, malformed) = retry_after(&incoming.headers, self.books.clock.time());
         if malformed {
-            let text = format!("{}: an unreadable Retry-After was ignored", messages::what(call));
+            let text = format!(
+                "{}: an unreadable Retry-After was ignored",
+                messages::what(call)
+            );
             observer.note(Note::new(Level::Warning, text).about(messages::fields(call)));
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
             let in_ledger = status == 429 && call.limit().is_some();
-            self.shared.throttle.throttle(call.lane, status, after, in_ledger);
+            self.shared
+                .throttle
+                .throttle(call.lane, status, after, in_ledger);
         }
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),
@@ -181,11 +211,19 @@ impl Client {
             }
             None => {}
         }
-        let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, after));
+        let head = Box::new(Head::new(
+            incoming.status.as_u16(),
+            &incoming.headers,
+            after,
+        ));
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
         // The head is enough to know a refusal: its text is worth a moment, not the whole timeout.
-        let patience = if success { until } else { until.min(Instant::now() + MAX_ERROR_BODY_TIME) };
+        let patience = if success {
+            until
+        } else {
+            until.min(Instant::now() + MAX_ERROR_BODY_TIME)
+        };
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
             Some(encoding) => Some(Err(Lost::Unusable(format!(
@@ -202,10 +240,16 @@ impl Client {
         }
         match body {
             Some(Ok(body)) => Ok(Answer { head, body }),
-            Some(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
-            Some(Err(Lost::Unusable(reason))) => {
-                Err(Failure::Unreadable { head, reason, body: Bytes::new() })
-            }
+            Some(Err(Lost::Broken(reason))) => Err(Failure::BodyLost {
+                head,
+                reason,
+                timeout: false,
+            }),
+            Some(Err(Lost::Unusable(reason))) => Err(Failure::Unreadable {
+                head,
+                reason,
+                body: Bytes::new(),
+            }),
             Some(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
                 head,
                 reason: format!(
@@ -213,7 +257,11 @@ impl Client {
                 ),
                 body: body.slice(..MAX_ERROR_BODY.min(cap)),
             }),
-            None => Err(Failure::BodyLost { head, reason: late("no whole answer"), timeout: true }),
+            None => Err(Failure::BodyLost {
+                head,
+                reason: late("no whole answer"),
+                timeout: true,
+            }),
         }
     }
 
@@ -226,7 +274,10 @@ impl Client {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         // One that the user set holds.
-        if let Some(trace) = observer.trace().filter(|_| !headers.contains_key(TRACEPARENT)) {
+        if let Some(trace) = observer
+            .trace()
+            .filter(|_| !headers.contains_key(TRACEPARENT))
+        {
             headers.insert(TRACEPARENT, trace);
         }
         Ok(headers)
@@ -284,7 +335,10 @@ enum Lost {
 }
 
 async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, Lost> {
-    let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let length = incoming
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse().ok());
     let mut next = incoming.body.chunk().await.map_err(Lost::Broken)?;
     // Most bodies come in one piece, which is not copied.
     if let Some(body) = next.take_if(|body| Some(body.len()) == length && body.len() <= cap) {

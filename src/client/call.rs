@@ -147,7 +147,9 @@ impl Received {
         let Answer { head, body } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
         let failure = Failure::Unreadable { head, reason, body };
-        let report = self.client.failed(&self.call, &failure, &mut self.tries, observer);
+        let report = self
+            .client
+            .failed(&self.call, &failure, &mut self.tries, observer);
         Err(report.error(self.tries.failed, false))
     }
 }
@@ -160,7 +162,9 @@ impl Client {
         observer: &dyn Observer,
         decode: impl FnOnce(&Answer) -> Result<T, String> + Send,
     ) -> Result<T> {
-        self.fetch(call, &mut self.deadline(), observer).await?.read(observer, decode)
+        self.fetch(call, &mut self.deadline(), observer)
+            .await?
+            .read(observer, decode)
     }
 
     /// The deadline of a call that begins now.
@@ -177,8 +181,12 @@ impl Client {
         observer: &dyn Observer,
     ) -> Result<Received> {
         let write = call.is_write();
-        let url =
-            self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
+        let url = self.settings.base_url.join(
+            &call.path,
+            call.project.as_ref(),
+            call.id.as_ref(),
+            &call.query,
+        )?;
         let budget = call.limit().and_then(|limit| self.budget_of(limit));
         observer.write(write.then_some(Outcome::NotSent));
         let mut tries = Tries::default();
@@ -186,24 +194,39 @@ impl Client {
         loop {
             tries.number += 1;
             let number = tries.number;
-            let admitted = self.admit(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
-            let Admitted { permit, ticket } = admitted
-                .map_err(|why| messages::not_admitted(&call, why, std::mem::take(&mut tries.failed)))?;
+            let admitted = self
+                .admit(
+                    &call,
+                    budget.as_ref(),
+                    deadline,
+                    &mut tries.waited,
+                    observer,
+                )
+                .await;
+            let Admitted { permit, ticket } = admitted.map_err(|why| {
+                messages::not_admitted(&call, why, std::mem::take(&mut tries.failed))
+            })?;
             if let Some(journal) = &call.journal {
-                journal.begin(*deadline).await.map_err(|error| error.with_outcome(Some(Outcome::NotSent)))?;
+                journal
+                    .begin(*deadline)
+                    .await
+                    .map_err(|error| error.with_outcome(Some(Outcome::NotSent)))?;
             }
             if write && !observer.leaves() {
                 if let Some(journal) = &call.journal {
                     journal.nothing_happened();
                 }
-                let error =
-                    Error::new(Kind::Misuse, "the caller stopped waiting, so the request was not sent");
+                let error = Error::new(
+                    Kind::Misuse,
+                    "the caller stopped waiting, so the request was not sent",
+                );
                 return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
             tries.begun = Some(Instant::now());
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
-                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer)).await;
+                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer))
+                    .await;
             let failure = match answer {
                 Ok(answer) => {
                     if observer.debugs() {
@@ -211,14 +234,23 @@ impl Client {
                         let (settings, head) = (&self.settings, &answer.head);
                         observer.note(messages::answered(&call, settings, head, number, elapsed));
                     }
-                    return Ok(Received { client: self.clone(), call, answer, tries, last_retry });
+                    return Ok(Received {
+                        client: self.clone(),
+                        call,
+                        answer,
+                        tries,
+                        last_retry,
+                    });
                 }
                 Err(failure) => failure,
             };
 
             let report = self.failed(&call, &failure, &mut tries, observer);
             if let Some(journal) = &call.journal
-                && matches!(report.verdict.outcome, Some(Outcome::NotSent | Outcome::Rejected))
+                && matches!(
+                    report.verdict.outcome,
+                    Some(Outcome::NotSent | Outcome::Rejected)
+                )
             {
                 journal.nothing_happened();
             }
@@ -234,7 +266,10 @@ impl Client {
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only if the service itself says after how long.
             let in_turn = spent && (!write || retry_after.is_some());
-            let retry = report.verdict.retry.map(|pace| if in_turn { Pace::Throttled } else { pace });
+            let retry = report
+                .verdict
+                .retry
+                .map(|pace| if in_turn { Pace::Throttled } else { pace });
             let mut plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
                 && !lock(&self.shared.retry_quota).take(pace)
@@ -253,9 +288,20 @@ impl Client {
             }
             last_retry = retry;
             drop(permit);
-            let why = if asked.is_some() { messages::SERVICE_ASKED } else { messages::ATTEMPT_FAILED };
+            let why = if asked.is_some() {
+                messages::SERVICE_ASKED
+            } else {
+                messages::ATTEMPT_FAILED
+            };
             let about = Some(messages::fields(&call).into());
-            self.pause(pause, &format!("{}: retry {number}", report.what()), why, about, observer).await;
+            self.pause(
+                pause,
+                &format!("{}: retry {number}", report.what()),
+                why,
+                about,
+                observer,
+            )
+            .await;
             tries.waited = pause;
         }
     }
@@ -270,7 +316,12 @@ impl Client {
     ) -> messages::Failed<'a> {
         let verdict = retry::judge(call.is_write(), failure);
         observer.write(verdict.outcome);
-        let report = messages::Failed { call, settings: &self.settings, failure, verdict };
+        let report = messages::Failed {
+            call,
+            settings: &self.settings,
+            failure,
+            verdict,
+        };
         let attempt = Attempt {
             number: tries.number,
             status: failure.head().map(|head| head.status),

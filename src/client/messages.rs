@@ -46,7 +46,11 @@ pub(crate) fn what(call: &Call) -> String {
 
 /// What the records of all lines about a call have.
 pub(crate) fn fields(call: &Call) -> LogFields {
-    LogFields { method: call.method.to_string(), path: call.path.shown(), ..LogFields::default() }
+    LogFields {
+        method: call.method.to_string(),
+        path: call.path.shown(),
+        ..LogFields::default()
+    }
 }
 
 pub(crate) fn answered(
@@ -56,9 +60,19 @@ pub(crate) fn answered(
     attempt: u32,
     elapsed: Duration,
 ) -> Note {
-    let request_id = head.request_id.as_deref().map(|id| header(call, settings, id));
-    let id = request_id.as_ref().map_or_else(String::new, |id| format!(" (request id {id})"));
-    let text = format!("{}: {} after {:.3} s{id}", what(call), head.status, elapsed.as_secs_f64());
+    let request_id = head
+        .request_id
+        .as_deref()
+        .map(|id| header(call, settings, id));
+    let id = request_id
+        .as_ref()
+        .map_or_else(String::new, |id| format!(" (request id {id})"));
+    let text = format!(
+        "{}: {} after {:.3} s{id}",
+        what(call),
+        head.status,
+        elapsed.as_secs_f64()
+    );
     let about = LogFields {
         attempt: Some(attempt),
         status: Some(head.status),
@@ -107,7 +121,10 @@ pub(crate) fn no_place(deadline: Duration) -> Error {
 
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
-    error.message = format!(", because the store could not count the request: {}", error.message);
+    error.message = format!(
+        ", because the store could not count the request: {}",
+        error.message
+    );
     error
 }
 
@@ -139,7 +156,10 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         slot.wait.as_secs_f64().ceil(),
     );
     let waiting = Waiting::new(why, slot.wait, slot.at);
-    let note = Note { waiting: Some(waiting), ..Note::new(Level::Info, text) };
+    let note = Note {
+        waiting: Some(waiting),
+        ..Note::new(Level::Info, text)
+    };
     note.about(fields(call))
 }
 
@@ -211,7 +231,8 @@ impl Failed<'_> {
             message.push_str(&format!(" ({} attempts)", attempts.len()));
         }
         if deadline_exceeded {
-            message.push_str(" (no further attempt: its pause would end after the call's deadline)");
+            message
+                .push_str(" (no further attempt: its pause would end after the call's deadline)");
         }
         let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
         error.attempts = attempts;
@@ -237,10 +258,21 @@ impl Failed<'_> {
                 format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
             })
         };
-        let of_id = if self.call.lane == Lane::Analytics { "conversation" } else { "job" };
-        let ids = [shown("project", &self.call.project), shown(of_id, &self.call.id)];
+        let of_id = if self.call.lane == Lane::Analytics {
+            "conversation"
+        } else {
+            "job"
+        };
+        let ids = [
+            shown("project", &self.call.project),
+            shown(of_id, &self.call.id),
+        ];
         let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        if ids.is_empty() { ids } else { format!(" ({ids})") }
+        if ids.is_empty() {
+            ids
+        } else {
+            format!(" ({ids})")
+        }
     }
 
     fn body(&self) -> Option<&[u8]> {
@@ -254,16 +286,24 @@ impl Failed<'_> {
     fn clip(&self, body: &[u8]) -> String {
         let body = String::from_utf8_lossy(body);
         let body = self.redact(&body);
-        text::safe(body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(&body), MAX_BODY)
+        text::safe(
+            body.get(..body.floor_char_boundary(MAX_BODY))
+                .unwrap_or(&body),
+            MAX_BODY,
+        )
     }
 
     fn service_message(&self, body: &[u8]) -> Option<String> {
         let plain = || {
             let kind = self.failure.head()?.content_type.as_deref()?;
-            let words = kind.starts_with("text/plain").then(|| String::from_utf8_lossy(body))?;
+            let words = kind
+                .starts_with("text/plain")
+                .then(|| String::from_utf8_lossy(body))?;
             Some(words.trim().to_owned()).filter(|words| !words.is_empty())
         };
-        text::service_message(body).or_else(plain).map(|words| self.words(&words))
+        text::service_message(body)
+            .or_else(plain)
+            .map(|words| self.words(&words))
     }
 
     fn words(&self, foreign: &str) -> String {
@@ -294,9 +334,15 @@ impl Failed<'_> {
     fn reason(&self) -> String {
         match self.failure {
             Failure::Unsent { reason, .. } => {
-                format!("{}: {}", self.settings.base_url.host_and_port(), self.words(reason))
+                format!(
+                    "{}: {}",
+                    self.settings.base_url.host_and_port(),
+                    self.words(reason)
+                )
             }
-            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => self.words(reason),
+            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => {
+                self.words(reason)
+            }
             Failure::Unreadable { head, reason, body } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
                 format!(
@@ -366,9 +412,12 @@ impl Failed<'_> {
             408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {
                 Some(wait) => format!("try again after {} s", wait.as_secs()),
-                None => "the service did not say how long to wait: try again in some minutes".to_owned(),
+                None => {
+                    "the service did not say how long to wait: try again in some minutes".to_owned()
+                }
             },
-            _ => "the service does not take the request as it is: change what its text names".to_owned(),
+            _ => "the service does not take the request as it is: change what its text names"
+                .to_owned(),
         })
     }
 
@@ -384,8 +433,13 @@ fn header(call: &Call, settings: &Settings, value: &str) -> String {
 
 /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
 fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str> {
-    let text = text.get(..text.floor_char_boundary(MAX_SEARCHED)).unwrap_or(text);
-    let prompt = call.prompt.as_ref().is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
+    let text = text
+        .get(..text.floor_char_boundary(MAX_SEARCHED))
+        .unwrap_or(text);
+    let prompt = call
+        .prompt
+        .as_ref()
+        .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
     redact::withhold(text, settings.secret_in(text).or(prompt))
 }

@@ -55,7 +55,10 @@ struct Places {
 
 impl Places {
     fn new(most: usize) -> Self {
-        Self { in_flight: Semaphore::new(most), turns: Semaphore::new(most) }
+        Self {
+            in_flight: Semaphore::new(most),
+            turns: Semaphore::new(most),
+        }
     }
 }
 
@@ -72,9 +75,17 @@ struct Books {
 impl Books {
     fn new(store: Option<ClientStore>) -> Arc<Self> {
         let store = store.map(Arc::new);
-        let clock = store.as_ref().map_or_else(Clock::system, |store| store.clock.clone());
+        let clock = store
+            .as_ref()
+            .map_or_else(Clock::system, |store| store.clock.clone());
         let (exports, names) = (store.clone().map(Exports), store.clone().map(OnceNames));
-        Arc::new(Self { clock, store, ledgers: Mutex::default(), exports, names })
+        Arc::new(Self {
+            clock,
+            store,
+            ledgers: Mutex::default(),
+            exports,
+            names,
+        })
     }
 
     fn ledger(&self, limit: Limit<'_>) -> Ledger {
@@ -84,13 +95,20 @@ impl Books {
         };
         let make = || match self.store.as_deref() {
             None => Ledger::in_memory(Clock::steady()),
-            Some(ClientStore { store, clock, owner }) => {
+            Some(ClientStore {
+                store,
+                clock,
+                owner,
+            }) => {
                 let owner = project.map_or_else(|| owner.clone(), |project| owner.jobs_of(project));
                 Ledger::in_store(clock.clone(), store.clone(), owner)
             }
         };
         let known = project.map(|project| project.as_str().to_owned());
-        lock(&self.ledgers).entry(known).or_insert_with(make).clone()
+        lock(&self.ledgers)
+            .entry(known)
+            .or_insert_with(make)
+            .clone()
     }
 }
 
@@ -147,9 +165,12 @@ impl Client {
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
-        let same =
-            Arc::ptr_eq(old, new) || (self.is_for(new) && old.wire == new.wire && old.store == new.store);
-        same.then(|| Self { settings, ..self.clone() })
+        let same = Arc::ptr_eq(old, new)
+            || (self.is_for(new) && old.wire == new.wire && old.store == new.store);
+        same.then(|| Self {
+            settings,
+            ..self.clone()
+        })
     }
 
     /// A second handle on connections of its own. It keeps within the same limits: throttle, permits and the retry quota, and
@@ -165,7 +186,12 @@ impl Client {
             true => Arc::clone(&self.books),
             false => Books::new(store),
         };
-        self.is_for(&settings).then(|| Self { settings, transport, books, ..self.clone() })
+        self.is_for(&settings).then(|| Self {
+            settings,
+            transport,
+            books,
+            ..self.clone()
+        })
     }
 
     /// Whether the service takes both for the same user.
@@ -176,7 +202,10 @@ impl Client {
     /// The same client, which waits or stops when the budget is spent.
     #[must_use]
     pub fn on_budget(&self, on_budget: WaitOrStop) -> Self {
-        Self { on_budget, ..self.clone() }
+        Self {
+            on_budget,
+            ..self.clone()
+        }
     }
 
     /// The budget of analytics requests, if one is kept.

@@ -26,6 +26,8 @@ impl NewJobs {
     /// Until when a job may be missing.
     pub(crate) fn until(&self, project: &Segment, id: &Segment) -> Option<Instant> {
         let jobs = lock(&self.0);
-        jobs.iter().find(|(of, job, _)| of == project && job == id).map(|&(.., until)| until)
+        jobs.iter()
+            .find(|(of, job, _)| of == project && job == id)
+            .map(|&(.., until)| until)
     }
 }

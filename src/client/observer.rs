@@ -86,7 +86,11 @@ impl Waiting {
 
     /// A wait of this length, up to a time of day.
     pub fn new(why: &'static str, length: Duration, until: Timestamp) -> Self {
-        Self { why, until: Some(until), long: length > Self::LONG }
+        Self {
+            why,
+            until: Some(until),
+            long: length > Self::LONG,
+        }
     }
 }
 
@@ -102,7 +106,12 @@ pub(crate) struct OpenWait {
 
 impl OpenWait {
     pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
-        Self { why, begun: Instant::now(), said_after, announced: None }
+        Self {
+            why,
+            begun: Instant::now(),
+            said_after,
+            announced: None,
+        }
     }
 
     /// Announces it where that is due; to be called now and then while it lasts.
@@ -110,19 +119,34 @@ impl OpenWait {
         let lasts = self.begun.elapsed();
         let long = lasts > Waiting::LONG;
         if lasts >= self.said_after && self.announced.replace(long) != Some(long) {
-            let waiting = Some(Waiting { why: self.why, until: None, long });
-            observer.note(Note { waiting, ..Note::new(Level::Info, text()) });
+            let waiting = Some(Waiting {
+                why: self.why,
+                until: None,
+                long,
+            });
+            observer.note(Note {
+                waiting,
+                ..Note::new(Level::Info, text())
+            });
         }
     }
 }
 
 impl Note {
     pub fn new(level: Level, text: String) -> Self {
-        Self { level, text, waiting: None, about: None }
+        Self {
+            level,
+            text,
+            waiting: None,
+            about: None,
+        }
     }
 
     pub(crate) fn about(self, about: impl Into<About>) -> Self {
-        Self { about: Some(about.into()), ..self }
+        Self {
+            about: Some(about.into()),
+            ..self
+        }
     }
 }
 

@@ -54,9 +54,15 @@ pub struct Verdict {
 pub fn judge(write: bool, failure: &Failure) -> Verdict {
     use Outcome::{Applied, NotSent, Rejected, Unknown};
     let (kind, outcome, retry) = match (failure, write) {
-        (Failure::Unsent { fatal, .. }, _) => (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal)),
+        (Failure::Unsent { fatal, .. }, _) => {
+            (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal))
+        }
         (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
-            let kind = if *timeout { Kind::Timeout } else { Kind::Transport };
+            let kind = if *timeout {
+                Kind::Timeout
+            } else {
+                Kind::Transport
+            };
             (kind, Unknown, Some(Pace::Normal))
         }
         (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
@@ -79,7 +85,11 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             _ => (Kind::Status, Rejected, None),
         },
     };
-    Verdict { kind, outcome: write.then_some(outcome), retry }
+    Verdict {
+        kind,
+        outcome: write.then_some(outcome),
+        retry,
+    }
 }
 
 /// What bounds the retries of one call.
@@ -142,7 +152,9 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
 
 /// Added to a wait that the service asked for, so that clients do not all return at the same moment.
 pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
-    (retry_after / 10).min(Duration::from_secs(5)).mul_f64(unit.clamp(0.0, 1.0))
+    (retry_after / 10)
+        .min(Duration::from_secs(5))
+        .mul_f64(unit.clamp(0.0, 1.0))
 }
 
 /// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.

@@ -27,7 +27,11 @@ pub enum Lane {
 impl Lane {
     /// The kind of a read of `path`.
     pub fn of_read(path: &str) -> Self {
-        if path.starts_with(ANALYTICS) { Self::Analytics } else { Self::Jobs }
+        if path.starts_with(ANALYTICS) {
+            Self::Analytics
+        } else {
+            Self::Jobs
+        }
     }
 }
 
@@ -49,18 +53,25 @@ impl Throttle {
     pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
         let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
         let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));
-        throttled.filter(|throttled| throttled.until > Instant::now()).max_by_key(|throttled| throttled.until)
+        throttled
+            .filter(|throttled| throttled.until > Instant::now())
+            .max_by_key(|throttled| throttled.until)
     }
 
     /// A throttled answer asked all to wait. `in_ledger`: the ledger of a budget holds for as long.
     pub fn throttle(&self, lane: Lane, status: u16, asked: Duration, in_ledger: bool) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
         let mut lanes = lock(&self.0);
-        if let Some(known) =
-            lanes.get_mut(lane as usize).and_then(|lane| lane.get_mut(usize::from(in_ledger)))
+        if let Some(known) = lanes
+            .get_mut(lane as usize)
+            .and_then(|lane| lane.get_mut(usize::from(in_ledger)))
             && known.is_none_or(|known| known.until < until)
         {
-            *known = Some(Throttled { until, asked, status });
+            *known = Some(Throttled {
+                until,
+                asked,
+                status,
+            });
         }
     }
 }

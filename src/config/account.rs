@@ -18,7 +18,9 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
         )));
     }
     if name.trim() != name {
-        return Err(Error::argument(format!("{what} has white space around it, as in {name:?}: remove it")));
+        return Err(Error::argument(format!(
+            "{what} has white space around it, as in {name:?}: remove it"
+        )));
     }
     Ok(())
 }
@@ -63,7 +65,10 @@ impl Owner {
     /// Who shares the limit of new jobs in a project.
     pub(crate) fn jobs_of(&self, project: &Segment) -> Self {
         let organization = Organization::Jobs(project.clone(), Box::new(self.organization.clone()));
-        Self { base_url: self.base_url.clone(), organization }
+        Self {
+            base_url: self.base_url.clone(),
+            organization,
+        }
     }
 }
 
@@ -81,12 +86,19 @@ pub struct Terms {
 impl Terms {
     /// `per_hour` requests an hour, of which `reserve` are left to others; `None` if that leaves no request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
-        (reserve < per_hour).then_some(Self { per_hour, reserve, patience: 0 })
+        (reserve < per_hour).then_some(Self {
+            per_hour,
+            reserve,
+            patience: 0,
+        })
     }
 
     /// The same for requests with this timeout.
     #[must_use]
     pub fn patient(self, timeout: Duration) -> Self {
-        Self { patience: millis(timeout), ..self }
+        Self {
+            patience: millis(timeout),
+            ..self
+        }
     }
 }

@@ -27,10 +27,13 @@ const RESERVED_HEADERS: [&str; 14] = [
 pub(super) fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in given {
-        let header = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| Error::argument(format!("headers: {name:?} is not a valid header name")))?;
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+            Error::argument(format!("headers: {name:?} is not a valid header name"))
+        })?;
         if RESERVED_HEADERS.contains(&header.as_str()) {
-            return Err(Error::argument(format!("headers: {header} is set by the client itself")));
+            return Err(Error::argument(format!(
+                "headers: {header} is set by the client itself"
+            )));
         }
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
             Error::argument(format!(

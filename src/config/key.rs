@@ -40,7 +40,10 @@ impl ApiKey {
             "is empty"
         } else if key.trim() != key {
             "has white space around it: remove it (a line end from a file, blanks from the dashboard's page)"
-        } else if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
+        } else if key
+            .get(..7)
+            .is_some_and(|start| start.eq_ignore_ascii_case("bearer "))
+        {
             "starts with \"Bearer \"; give the key alone"
         } else if key.contains(char::is_whitespace) {
             "contains white space; copy it again from the dashboard"
@@ -67,16 +70,18 @@ impl ApiKey {
         // Wiped, like the key itself.
         let text = SecretString::from(text);
         match read {
-            Ok(found) if is_open_to_others(&found) => {
-                fail(&format!("others can read the file of the API key: chmod 600 {shown}"))
-            }
+            Ok(found) if is_open_to_others(&found) => fail(&format!(
+                "others can read the file of the API key: chmod 600 {shown}"
+            )),
             Ok(_) => Ok(text.expose_secret().trim().into()),
             // It may be the key itself, which nobody is to see.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",
             ),
-            Err(error) => fail(&format!("the file of the API key cannot be read: {shown}: {error}")),
+            Err(error) => fail(&format!(
+                "the file of the API key cannot be read: {shown}: {error}"
+            )),
         }
     }
 
@@ -105,7 +110,10 @@ impl ApiKey {
     pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
         let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
         let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
-        tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+        tag.as_ref()
+            .iter()
+            .take(FINGERPRINT)
+            .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     /// Whether `text` repeats the key, or enough of it to give it away.

@@ -68,9 +68,14 @@ impl Settings {
         if self.api_key.is_in(text) {
             return Some("the API key");
         }
-        let values = self.headers.values().filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
+        let values = self
+            .headers
+            .values()
+            .filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
         let mut secret = values.filter(|value| value.len() >= MIN_SECRET_HEADER);
-        secret.any(|value| redact::repeats(text, value, KEY_PREFIX)).then_some("a header of yours")
+        secret
+            .any(|value| redact::repeats(text, value, KEY_PREFIX))
+            .then_some("a header of yours")
     }
 }
 

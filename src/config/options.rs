@@ -110,7 +110,9 @@ impl Options {
         // A repaired value would be a different one.
         let text = |variable, value: OsString| {
             value.into_string().map_err(|_| {
-                Error::configuration(format!("{variable} holds bytes that are not valid UTF-8; set it again"))
+                Error::configuration(format!(
+                    "{variable} holds bytes that are not valid UTF-8; set it again"
+                ))
             })
         };
         let number = |variable, value: OsString| {
@@ -166,16 +168,29 @@ impl Options {
     pub fn owner_of(
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<(Option<String>, Option<Organization>)> {
-        let wanted = [ENV_BASE_URL, ENV_ORGANIZATION, ENV_API_KEY, ENV_API_KEY_FILE];
+        let wanted = [
+            ENV_BASE_URL,
+            ENV_ORGANIZATION,
+            ENV_API_KEY,
+            ENV_API_KEY_FILE,
+        ];
         let found = Self::default().resolve(|name| wanted.contains(&name).then(|| env(name))?)?;
         let organization = match (&found.organization, &found.api_key) {
             (Some(name), _) => Some(Organization::named(found.name_of("organization"), name)?),
-            (None, Some(key)) => Some(Organization::Key(ApiKey::parse(found.name_of("api_key"), key)?)),
+            (None, Some(key)) => Some(Organization::Key(ApiKey::parse(
+                found.name_of("api_key"),
+                key,
+            )?)),
             (None, None) => None,
         };
-        let base_url =
-            found.base_url.as_ref().map(|url| BaseUrl::parse(found.name_of("base_url"), url, true));
-        Ok((base_url.transpose()?.map(|url| url.as_str().to_owned()), organization))
+        let base_url = found
+            .base_url
+            .as_ref()
+            .map(|url| BaseUrl::parse(found.name_of("base_url"), url, true));
+        Ok((
+            base_url.transpose()?.map(|url| url.as_str().to_owned()),
+            organization,
+        ))
     }
 
     /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
@@ -226,7 +241,10 @@ impl Options {
             None => Organization::Key(api_key.clone()),
         };
         let timeout = seconds("timeout", self.timeout)?;
-        let owner = Owner { base_url: base_url.as_str().to_owned(), organization };
+        let owner = Owner {
+            base_url: base_url.as_str().to_owned(),
+            organization,
+        };
         Ok(Settings {
             api_key,
             api_key_from: self.name_of("api_key"),
@@ -330,17 +348,54 @@ mod tests {
         let settings = Options::default().validate(env).unwrap();
         assert_eq!(settings.base_url.as_str(), "https://env.example.com");
         assert_eq!(settings.project_id.unwrap().as_str(), "from-env");
-        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 10, patience: 30_000 }));
+        assert_eq!(
+            settings.terms,
+            Some(Terms {
+                per_hour: 100,
+                reserve: 10,
+                patience: 30_000
+            })
+        );
         let organization = Organization::Name("acme".to_owned());
-        let owner = Owner { base_url: "https://env.example.com".to_owned(), organization };
-        assert_eq!(settings.store, Some(StoreSettings { path: "/env.db".into(), owner }));
-        let given = Options { reserve: Some(0), store: Some("/given.db".into()), ..options() };
+        let owner = Owner {
+            base_url: "https://env.example.com".to_owned(),
+            organization,
+        };
+        assert_eq!(
+            settings.store,
+            Some(StoreSettings {
+                path: "/env.db".into(),
+                owner
+            })
+        );
+        let given = Options {
+            reserve: Some(0),
+            store: Some("/given.db".into()),
+            ..options()
+        };
         let settings = given.validate(env).unwrap();
-        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0, patience: 30_000 }));
+        assert_eq!(
+            settings.terms,
+            Some(Terms {
+                per_hour: 100,
+                reserve: 0,
+                patience: 30_000
+            })
+        );
         assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));
-        let none = Options { store: Some(PathBuf::new()), ..options() }.validate(env).unwrap();
+        let none = Options {
+            store: Some(PathBuf::new()),
+            ..options()
+        }
+        .validate(env)
+        .unwrap();
         assert_eq!(none.store, None, "none, whatever the environment says");
-        let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
+        let settings = Options {
+            project_id: Some("given".to_owned()),
+            ..options()
+        }
+        .validate(env)
+        .unwrap();
         assert_eq!(settings.project_id.unwrap().as_str(), "given");
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
     }
@@ -350,11 +405,36 @@ mod tests {
     fn a_wrong_setting_is_named_as_it_was_given() {
         use std::os::unix::ffi::OsStringExt as _;
         let settings = [
-            ("api_key", ENV_API_KEY, " dp_key", "has white space around it"),
-            ("base_url", ENV_BASE_URL, "https://docs.example.com\n", "has white space around it"),
-            ("project_id", ENV_PROJECT_ID, "demo ", "has white space around it"),
-            ("organization", ENV_ORGANIZATION, "acme ", "has white space around it"),
-            ("project_id", ENV_PROJECT_ID, "de\u{fffd}mo", "contains U+FFFD"),
+            (
+                "api_key",
+                ENV_API_KEY,
+                " dp_key",
+                "has white space around it",
+            ),
+            (
+                "base_url",
+                ENV_BASE_URL,
+                "https://docs.example.com\n",
+                "has white space around it",
+            ),
+            (
+                "project_id",
+                ENV_PROJECT_ID,
+                "demo ",
+                "has white space around it",
+            ),
+            (
+                "organization",
+                ENV_ORGANIZATION,
+                "acme ",
+                "has white space around it",
+            ),
+            (
+                "project_id",
+                ENV_PROJECT_ID,
+                "de\u{fffd}mo",
+                "contains U+FFFD",
+            ),
         ];
         for (setting, variable, bad, why) in settings {
             let mut given = options();
@@ -367,7 +447,11 @@ mod tests {
             let error = message(&given);
             assert!(error.starts_with(&format!("{setting} {why}")), "{error}");
 
-            let unset = Options { api_key: None, base_url: None, ..Options::default() };
+            let unset = Options {
+                api_key: None,
+                base_url: None,
+                ..Options::default()
+            };
             let env = |bad: OsString| {
                 move |name: &str| match name {
                     _ if name == variable => Some(bad.clone()),
@@ -377,9 +461,19 @@ mod tests {
                 }
             };
             let error = unset.validate(env(bad.into())).unwrap_err();
-            assert!(error.message.starts_with(&format!("{variable} {why}")), "{error}");
-            let error = unset.validate(env(OsString::from_vec(b"pr\xffd".to_vec()))).unwrap_err();
-            assert!(error.message.starts_with(&format!("{variable} holds bytes that are not")), "{error}");
+            assert!(
+                error.message.starts_with(&format!("{variable} {why}")),
+                "{error}"
+            );
+            let error = unset
+                .validate(env(OsString::from_vec(b"pr\xffd".to_vec())))
+                .unwrap_err();
+            assert!(
+                error
+                    .message
+                    .starts_with(&format!("{variable} holds bytes that are not")),
+                "{error}"
+            );
         }
     }
 
@@ -394,21 +488,40 @@ mod tests {
         };
         for bad in ["many", "-1", "1.5"] {
             let error = wrong(&[(ENV_REQUESTS_PER_HOUR, bad)]);
-            assert!(error.starts_with("DOCPLATFORM_REQUESTS_PER_HOUR must be a whole number"), "{error}");
+            assert!(
+                error.starts_with("DOCPLATFORM_REQUESTS_PER_HOUR must be a whole number"),
+                "{error}"
+            );
         }
         let error = wrong(&[(ENV_RESERVE, "5")]);
-        assert!(error.starts_with("DOCPLATFORM_RESERVE is a part of requests_per_hour"), "{error}");
+        assert!(
+            error.starts_with("DOCPLATFORM_RESERVE is a part of requests_per_hour"),
+            "{error}"
+        );
         let error = wrong(&[(ENV_RESERVE, "5"), (ENV_REQUESTS_PER_HOUR, "5")]);
         assert!(
-            error.starts_with("DOCPLATFORM_RESERVE must be less than DOCPLATFORM_REQUESTS_PER_HOUR"),
+            error
+                .starts_with("DOCPLATFORM_RESERVE must be less than DOCPLATFORM_REQUESTS_PER_HOUR"),
             "{error}"
         );
         let error = wrong(&[(ENV_ORGANIZATION, "a\nb")]);
-        assert!(error.starts_with("DOCPLATFORM_ORGANIZATION must be a name"), "{error}");
+        assert!(
+            error.starts_with("DOCPLATFORM_ORGANIZATION must be a name"),
+            "{error}"
+        );
         let error = wrong(&[(ENV_STORE, ":memory:")]);
-        assert!(error.starts_with("DOCPLATFORM_STORE is \":memory:\", but a store is a file"), "{error}");
-        let error = message(&Options { store: Some(":memory:".into()), ..options() });
-        assert!(error.starts_with("store is \":memory:\", but a store is a file"), "{error}");
+        assert!(
+            error.starts_with("DOCPLATFORM_STORE is \":memory:\", but a store is a file"),
+            "{error}"
+        );
+        let error = message(&Options {
+            store: Some(":memory:".into()),
+            ..options()
+        });
+        assert!(
+            error.starts_with("store is \":memory:\", but a store is a file"),
+            "{error}"
+        );
     }
 
     #[cfg(unix)]
@@ -417,9 +530,18 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let file = std::env::temp_dir().join(format!("docplatform-key-{}", std::process::id()));
         let env = |name: &str| (name == ENV_API_KEY_FILE).then(|| file.clone().into_os_string());
-        let read = || Options { api_key: None, ..options() }.validate(env);
+        let read = || {
+            Options {
+                api_key: None,
+                ..options()
+            }
+            .validate(env)
+        };
         let error = read().unwrap_err();
-        assert!(error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "), "{error}");
+        assert!(
+            error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "),
+            "{error}"
+        );
         std::fs::write(&file, "dp_0123456789abcdefghij\n").unwrap();
         for (mode, is_read) in [(0o600, true), (0o640, false), (0o604, false)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -428,7 +550,13 @@ mod tests {
         assert!(read().unwrap_err().message.contains("chmod 600"));
         let key = "dp_key".to_owned();
         assert_eq!(
-            Options { api_key: Some(key.into()), ..options() }.validate(env).unwrap().api_key_from,
+            Options {
+                api_key: Some(key.into()),
+                ..options()
+            }
+            .validate(env)
+            .unwrap()
+            .api_key_from,
             "api_key"
         );
         std::fs::remove_file(&file).unwrap();
@@ -449,8 +577,14 @@ mod tests {
             "'dp_secret'",
             "dp_\u{7f}secret",
         ] {
-            let error = message(&Options { api_key: Some(bad.into()), ..options() });
-            assert!(!error.contains("secret") && !error.contains("sécret"), "{error}");
+            let error = message(&Options {
+                api_key: Some(bad.into()),
+                ..options()
+            });
+            assert!(
+                !error.contains("secret") && !error.contains("sécret"),
+                "{error}"
+            );
         }
         // Nor is a key in place of the name of its file.
         for (name, is_shown) in [
@@ -460,8 +594,16 @@ mod tests {
             ("dp_secret0123456789abcdef.txt", true),
         ] {
             let env = |variable: &str| (variable == ENV_API_KEY_FILE).then(|| name.into());
-            let error = Options { api_key: None, ..options() }.validate(env).unwrap_err();
-            assert!(error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "), "{error}");
+            let error = Options {
+                api_key: None,
+                ..options()
+            }
+            .validate(env)
+            .unwrap_err();
+            assert!(
+                error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "),
+                "{error}"
+            );
             assert_eq!(error.message.contains("secret"), is_shown, "{error}");
         }
     }
@@ -477,7 +619,10 @@ mod tests {
         .validate(|_| None)
         .unwrap();
         let shown = format!("{settings:?}");
-        assert!(!shown.contains("0123456789") && !shown.contains("hush"), "{shown}");
+        assert!(
+            !shown.contains("0123456789") && !shown.contains("hush"),
+            "{shown}"
+        );
         assert_eq!(settings.api_key.hint(), Some("ghij"));
     }
 }

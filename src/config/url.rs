@@ -8,7 +8,11 @@ use url::{Host, Url};
 use crate::error::{Error, Result};
 
 /// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are percent-encoded.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
@@ -39,7 +43,9 @@ impl Segment {
         } else {
             return Ok(Self(text.to_owned()));
         };
-        Err(Error::argument(format!("{what} {fault}; copy it as the dashboard or the service shows it")))
+        Err(Error::argument(format!(
+            "{what} {fault}; copy it as the dashboard or the service shows it"
+        )))
     }
 
     /// An id that is only used in a store, and never sent.
@@ -67,12 +73,21 @@ impl Template {
             "path" => "/v1/analytics/{project_id}/visitors",
             _ => "/v2/agent/{project_id}/job/{id}",
         };
-        let fail = |why: &str| Err(Error::argument(format!("{what} {why}; it looks like \"{example}\"")));
+        let fail = |why: &str| {
+            Err(Error::argument(format!(
+                "{what} {why}; it looks like \"{example}\""
+            )))
+        };
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
         }
-        if text.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%')) {
-            return fail("must not contain a query, a fragment, white space, a backslash or a percent sign");
+        if text
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%'))
+        {
+            return fail(
+                "must not contain a query, a fragment, white space, a backslash or a percent sign",
+            );
         }
         if text.contains(char::REPLACEMENT_CHARACTER) {
             return fail("contains U+FFFD, which replaces invalid characters");
@@ -115,7 +130,10 @@ impl Template {
                 continue;
             }
             let Some(segment) = value else {
-                return Err(Error::argument(format!("the path {} has no value for {mark}", self.shown())));
+                return Err(Error::argument(format!(
+                    "the path {} has no value for {mark}",
+                    self.shown()
+                )));
             };
             let encoded = utf8_percent_encode(segment.as_str(), SEGMENT).to_string();
             path = path.replace(mark, &encoded);
@@ -141,7 +159,10 @@ impl BaseUrl {
         if text.trim() != text {
             return fail("has white space around it: remove it");
         }
-        if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+        if text
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+        {
             return fail("contains white space, a control character or a backslash");
         }
         let Ok(url) = Url::parse(text) else {
@@ -210,14 +231,18 @@ impl BaseUrl {
     ) -> Result<Url> {
         let mut text = self.as_str().to_owned() + &template.fill(project, id)?;
         if !query.is_empty() {
-            let pairs = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+            let pairs = url::form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(query)
+                .finish();
             // Writing to a String cannot fail.
             let _ = write!(text, "?{pairs}");
         }
         let url = Url::parse(&text)
             .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
         if url.origin() != self.url.origin() {
-            return Err(Error::argument("the path leads to another host: give a path of the service"));
+            return Err(Error::argument(
+                "the path leads to another host: give a path of the service",
+            ));
         }
         Ok(url)
     }
@@ -323,7 +348,12 @@ mod tests {
             ("http://[::1]", "[::1]:80"),
             ("http://[::1]:8000", "[::1]:8000"),
         ] {
-            assert_eq!(BaseUrl::parse("base_url", url, false).unwrap().host_and_port(), shown);
+            assert_eq!(
+                BaseUrl::parse("base_url", url, false)
+                    .unwrap()
+                    .host_and_port(),
+                shown
+            );
         }
         let error = BaseUrl::parse("base_url", "https://docs.exаmple.com", false).unwrap_err();
         assert!(error.message.contains("xn--"), "{error}");
@@ -335,9 +365,14 @@ mod tests {
         let template = Template::parse("path", "/v2/agent/{project_id}/job/{id}").unwrap();
         let project = Segment::parse("project_id", "a&b=é").unwrap();
         let id = Segment::parse("job", "1:2").unwrap();
-        let query = [("dateFrom".to_owned(), "2026-01-01T00:00:00+02:00".to_owned())];
+        let query = [(
+            "dateFrom".to_owned(),
+            "2026-01-01T00:00:00+02:00".to_owned(),
+        )];
         assert_eq!(
-            base.join(&template, Some(&project), Some(&id), &query).unwrap().as_str(),
+            base.join(&template, Some(&project), Some(&id), &query)
+                .unwrap()
+                .as_str(),
             "https://docs.example.com/api/v2/agent/a%26b%3D%C3%A9/job/1%3A2?dateFrom=2026-01-01T00%3A00%3A00%2B02%3A00"
         );
         assert!(base.join(&template, None, Some(&id), &[]).is_err());

@@ -34,7 +34,10 @@ impl Moment {
             return Err(fail());
         }
         let at = if text.len() == 10 {
-            Ok(text.parse::<Date>().map_err(|_| fail())?.to_datetime(jiff::civil::Time::midnight()))
+            Ok(text
+                .parse::<Date>()
+                .map_err(|_| fail())?
+                .to_datetime(jiff::civil::Time::midnight()))
         } else if !text.is_ascii() || text.len() < 16 || text.contains(['[', ' ']) {
             return Err(fail());
         } else if let Ok(instant) = text.parse::<Timestamp>() {
@@ -50,7 +53,10 @@ impl Moment {
     }
 
     pub fn of(day: Date) -> Self {
-        Self { text: day.to_string(), at: Ok(day.to_datetime(jiff::civil::Time::midnight())) }
+        Self {
+            text: day.to_string(),
+            at: Ok(day.to_datetime(jiff::civil::Time::midnight())),
+        }
     }
 
     /// The day; `None` if there is a time.
@@ -77,7 +83,9 @@ impl Moment {
     /// When a range that ends here is `days` in the past; `None`: never. The service's time zone is unknown, so dates are
     /// taken as UTC; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
-        self.in_utc()?.as_millisecond().checked_add(Millis::from(days) * 86_400_000)
+        self.in_utc()?
+            .as_millisecond()
+            .checked_add(Millis::from(days) * 86_400_000)
     }
 
     fn in_utc(&self) -> Option<Timestamp> {
@@ -98,7 +106,10 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     let empty = match (&from.at, &to.at) {
         (Ok(from), Ok(to)) => from >= to,
         (Err(from), Err(to)) => from >= to,
-        _ => from.in_utc().zip(to.in_utc()).is_some_and(|(from, to)| from.duration_since(to) >= A_DAY),
+        _ => from
+            .in_utc()
+            .zip(to.in_utc())
+            .is_some_and(|(from, to)| from.duration_since(to) >= A_DAY),
     };
     if empty {
         return Err(Error::argument(format!(
@@ -114,35 +125,75 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if let Some(instant) = usual_instant(text) {
         return Ok(instant);
     }
-    let refused = || format!("{:?} is not an ISO 8601 date-time", crate::text::safe(text, 60));
+    let refused = || {
+        format!(
+            "{:?} is not an ISO 8601 date-time",
+            crate::text::safe(text, 60)
+        )
+    };
     if text.contains(":60") || !text.is_ascii() {
         return Err(refused());
     }
     // jiff reads offsets up to 25:59:59, which RFC 3339 does not allow.
     let time = text.get(11..).unwrap_or_default();
     let offset = time.split_once(['+', '-']).map(|(_, offset)| offset);
-    if offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok()).is_some_and(|hours| hours > 23) {
+    if offset
+        .and_then(|offset| offset.get(..2)?.parse::<u8>().ok())
+        .is_some_and(|hours| hours > 23)
+    {
         return Err(refused());
     }
     let is_local = time.ends_with(|end: char| end.is_ascii_digit()) && offset.is_none();
-    let instant = if is_local { format!("{text}Z").parse() } else { text.parse::<Timestamp>() };
+    let instant = if is_local {
+        format!("{text}Z").parse()
+    } else {
+        text.parse::<Timestamp>()
+    };
     let instant = instant.map_err(|_| refused())?;
     // The range of Python's datetime.
     let year = instant.to_zoned(TimeZone::UTC).year();
-    if (1..=9999).contains(&year) { Ok(instant) } else { Err(refused()) }
+    if (1..=9999).contains(&year) {
+        Ok(instant)
+    } else {
+        Err(refused())
+    }
 }
 
 /// An instant as services write it, such as `2026-01-31T12:00:00.000Z`: a table may have a million. `None` leaves everything
 /// else to the parser for all of ISO 8601.
 fn usual_instant(text: &str) -> Option<Timestamp> {
-    let (&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', i1, i2, b':', s1, s2], utc) =
-        text.as_bytes().split_first_chunk()?
+    let (
+        &[
+            y1,
+            y2,
+            y3,
+            y4,
+            b'-',
+            m1,
+            m2,
+            b'-',
+            d1,
+            d2,
+            b'T',
+            h1,
+            h2,
+            b':',
+            i1,
+            i2,
+            b':',
+            s1,
+            s2,
+        ],
+        utc,
+    ) = text.as_bytes().split_first_chunk()?
     else {
         return None;
     };
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0, |number: i16, digit| {
-            digit.is_ascii_digit().then(|| number * 10 + i16::from(digit - b'0'))
+            digit
+                .is_ascii_digit()
+                .then(|| number * 10 + i16::from(digit - b'0'))
         })
     };
     let two = |digits: [u8; 2]| i8::try_from(number(&digits)?).ok();
@@ -170,7 +221,10 @@ mod tests {
             ("2026-01-31T00:00", "2026-01-31"),
             ("2026-01-31T12:30:00", "2026-01-31T12:30:00"),
             ("2026-01-31T00:00:00Z", "2026-01-31T00:00:00Z"),
-            ("2026-01-31T00:00:00.000001+02:00", "2026-01-31T00:00:00.000001+02:00"),
+            (
+                "2026-01-31T00:00:00.000001+02:00",
+                "2026-01-31T00:00:00.000001+02:00",
+            ),
         ] {
             assert_eq!(Moment::parse("date_from", given).unwrap().as_str(), wire);
         }
@@ -215,20 +269,32 @@ mod tests {
             ("2026-01-02", "2026-01-01T00:00:00Z"),
             ("2026-01-02T00:00:00Z", "2026-01-01"),
         ] {
-            assert!(check(from, to).unwrap_err().message.contains("exclusive"), "{from} {to}");
+            assert!(
+                check(from, to).unwrap_err().message.contains("exclusive"),
+                "{from} {to}"
+            );
         }
     }
 
     /// Rows: D16.
     #[test]
     fn a_range_settles_days_after_its_end() {
-        let settles = |text, days| Moment::parse("date_to", text).unwrap().settles(days).unwrap();
+        let settles = |text, days| {
+            Moment::parse("date_to", text)
+                .unwrap()
+                .settles(days)
+                .unwrap()
+        };
         let midnight = 1_767_225_600_000;
         assert_eq!(settles("2026-01-01", 0), midnight);
         assert_eq!(settles("2026-01-01", 2), midnight + 2 * 86_400_000);
         assert_eq!(settles("2026-01-01T00:00:00Z", 0), midnight);
         assert_eq!(settles("2026-01-01T02:00:00+02:00", 0), midnight);
         assert_eq!(settles("2026-01-01T12:00", 0), midnight + 12 * 3_600_000);
-        assert_eq!(Moment::parse("date_to", "9999-12-31").unwrap().settles(0), None, "no instant is so late");
+        assert_eq!(
+            Moment::parse("date_to", "9999-12-31").unwrap().settles(0),
+            None,
+            "no instant is so late"
+        );
     }
 }

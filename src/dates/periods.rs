@@ -55,7 +55,9 @@ impl PeriodKind {
             Self::Year => month(1),
             Self::Quarter => month((day.month() - 1) / 3 * 3 + 1),
             Self::Month => month(day.month()),
-            Self::Week => day.checked_sub(i64::from(day.weekday().since(Weekday::Monday)).days()).ok(),
+            Self::Week => day
+                .checked_sub(i64::from(day.weekday().since(Weekday::Monday)).days())
+                .ok(),
             Self::Day | Self::Days => Some(day),
         }
     }
@@ -89,15 +91,22 @@ impl Period {
                 let (first, last) = (named(first.trim(), today)?, named(last.trim(), today)?);
                 if first.days.from >= last.days.to {
                     let text = safe(text, 60);
-                    return Err(Error::argument(format!("period {text:?}: it ends before it begins")));
+                    return Err(Error::argument(format!(
+                        "period {text:?}: it ends before it begins"
+                    )));
                 }
-                Self::of(Slice { from: first.days.from, to: last.days.to })
+                Self::of(Slice {
+                    from: first.days.from,
+                    to: last.days.to,
+                })
             }
             None => named(&words, today)?,
         };
         if period.days.from > today {
             let text = safe(text, 60);
-            return Err(Error::argument(format!("period {text:?} has not begun: today is {today} in UTC")));
+            return Err(Error::argument(format!(
+                "period {text:?} has not begun: today is {today} in UTC"
+            )));
         }
         Ok(period)
     }
@@ -105,8 +114,13 @@ impl Period {
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
         use PeriodKind::{Day, Days, Month, Quarter, Week, Year};
-        let kind = [Year, Quarter, Month, Week, Day].into_iter().find(|kind| kind.is(days));
-        Self { days, kind: kind.unwrap_or(Days) }
+        let kind = [Year, Quarter, Month, Week, Day]
+            .into_iter()
+            .find(|kind| kind.is(days));
+        Self {
+            days,
+            kind: kind.unwrap_or(Days),
+        }
     }
 
     /// The period of the same kind before it, or as many days before it. `None` if it would begin before the year 1.
@@ -118,7 +132,10 @@ impl Period {
         };
         // Python's dates begin with the year 1.
         let from = from.ok().filter(|from| from.year() > 0)?;
-        Some(Self { days: Slice { from, to }, kind: self.kind })
+        Some(Self {
+            days: Slice { from, to },
+            kind: self.kind,
+        })
     }
 
     /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
@@ -131,7 +148,9 @@ impl Period {
             PeriodKind::Year => "%Y",
             PeriodKind::Quarter => "Q%q %Y",
             PeriodKind::Month => "%B %Y",
-            PeriodKind::Week if from.iso_week_date().year() == from.year() => "week %-V of %G (from %-d %B)",
+            PeriodKind::Week if from.iso_week_date().year() == from.year() => {
+                "week %-V of %G (from %-d %B)"
+            }
             PeriodKind::Week => "week %-V of %G (from %-d %B %Y)",
             PeriodKind::Day => WHOLE_DATE,
             PeriodKind::Days => {
@@ -149,7 +168,9 @@ impl Period {
 
 /// A single period; `words` is in lower case.
 fn named(words: &str, today: Date) -> Result<Period> {
-    let days = words.strip_prefix("last ").and_then(|rest| rest.strip_suffix(" days"));
+    let days = words
+        .strip_prefix("last ")
+        .and_then(|rest| rest.strip_suffix(" days"));
     let relative = match words {
         "yesterday" | "last 1 day" => last(PeriodKind::Day, today),
         "last week" => last(PeriodKind::Week, today),
@@ -164,16 +185,23 @@ fn named(words: &str, today: Date) -> Result<Period> {
             ));
         }
         _ => {
-            let Some(number) = days else { return calendar(words) };
+            let Some(number) = days else {
+                return calendar(words);
+            };
             let number: i64 = number
                 .trim()
                 .parse()
                 .ok()
                 .filter(|number| *number > 0)
                 .ok_or_else(|| refuse(words, "give a whole number of days from 1 on"))?;
-            let from = Span::new().try_days(number).and_then(|span| today.checked_sub(span));
+            let from = Span::new()
+                .try_days(number)
+                .and_then(|span| today.checked_sub(span));
             let from = from.ok().filter(|from| from.year() > 0);
-            from.map(|from| Period { days: Slice { from, to: today }, kind: PeriodKind::Days })
+            from.map(|from| Period {
+                days: Slice { from, to: today },
+                kind: PeriodKind::Days,
+            })
         }
     };
     relative.ok_or_else(|| refuse(words, "it goes back too far"))
@@ -182,19 +210,37 @@ fn named(words: &str, today: Date) -> Result<Period> {
 /// The period of a kind before the one that today is in.
 fn last(kind: PeriodKind, today: Date) -> Option<Period> {
     let to = kind.first(today)?;
-    Some(Period { days: Slice { from: to.checked_sub(kind.span()?).ok()?, to }, kind })
+    Some(Period {
+        days: Slice {
+            from: to.checked_sub(kind.span()?).ok()?,
+            to,
+        },
+        kind,
+    })
 }
 
 /// A year, quarter, month, week or day by its number, or a month by its name.
 fn calendar(words: &str) -> Result<Period> {
-    let unknown = || Error::argument(format!("period {:?} is not known: {FORMS}", safe(words, 60)));
+    let unknown = || {
+        Error::argument(format!(
+            "period {:?} is not known: {FORMS}",
+            safe(words, 60)
+        ))
+    };
     if let Some((name, year)) = words.split_once(' ') {
         let month = |form| strtime::parse(form, name).ok()?.month();
         let number = month("%B").or_else(|| month("%b")).ok_or_else(unknown)?;
         return calendar(&format!("{year}-{number:02}")).map_err(|_| unknown());
     }
-    let year = words.get(..4).filter(|year| is_number(year)).ok_or_else(unknown)?;
-    let year_number: i16 = year.parse().ok().filter(|year| *year > 0).ok_or_else(unknown)?;
+    let year = words
+        .get(..4)
+        .filter(|year| is_number(year))
+        .ok_or_else(unknown)?;
+    let year_number: i16 = year
+        .parse()
+        .ok()
+        .filter(|year| *year > 0)
+        .ok_or_else(unknown)?;
     let rest = words.get(4..).ok_or_else(unknown)?;
     let begin = |month: i8, day: i8| Date::new(year_number, month, day).ok();
     let (from, kind) = if rest.is_empty() {
@@ -206,10 +252,12 @@ fn calendar(words: &str) -> Result<Period> {
         }
         (begin(quarter * 3 - 2, 1), PeriodKind::Quarter)
     } else if let Some(number) = rest.strip_prefix("-w") {
-        let week: i8 = digits(number, 2).ok_or_else(|| refuse(words, "give the week two digits, as W03"))?;
+        let week: i8 =
+            digits(number, 2).ok_or_else(|| refuse(words, "give the week two digits, as W03"))?;
         let monday = ISOWeekDate::new(year_number, week, Weekday::Monday);
         let weeks = begin(7, 1).map_or(52, |day| day.iso_week_date().weeks_in_year());
-        let date = monday.map_err(|_| refuse(words, &format!("{year} has the weeks W01 to W{weeks}")))?;
+        let date =
+            monday.map_err(|_| refuse(words, &format!("{year} has the weeks W01 to W{weeks}")))?;
         (Some(date.date()), PeriodKind::Week)
     } else {
         let mut parts = rest.strip_prefix('-').ok_or_else(unknown)?.split('-');
@@ -217,7 +265,12 @@ fn calendar(words: &str) -> Result<Period> {
         if more.is_some() || !is_number(number) {
             return Err(unknown());
         }
-        let two = || refuse(words, "give months and days two digits, as 2026-01 or 2026-01-31");
+        let two = || {
+            refuse(
+                words,
+                "give months and days two digits, as 2026-01 or 2026-01-31",
+            )
+        };
         let month: i8 = digits(number, 2).ok_or_else(two)?;
         let first = begin(month, 1).ok_or_else(|| refuse(words, "months are 01 to 12"))?;
         match day {
@@ -232,8 +285,15 @@ fn calendar(words: &str) -> Result<Period> {
             }
         }
     };
-    let end = |from: Date| Some(Slice { from, to: kind.end(from)? });
-    let days = from.and_then(end).ok_or_else(|| refuse(words, "it is too far from today"))?;
+    let end = |from: Date| {
+        Some(Slice {
+            from,
+            to: kind.end(from)?,
+        })
+    };
+    let days = from
+        .and_then(end)
+        .ok_or_else(|| refuse(words, "it is too far from today"))?;
     Ok(Period { days, kind })
 }
 
@@ -243,7 +303,9 @@ fn is_number(text: &str) -> bool {
 
 /// A number of that many digits.
 fn digits(text: &str, count: usize) -> Option<i8> {
-    (text.len() == count && is_number(text)).then(|| text.parse().ok()).flatten()
+    (text.len() == count && is_number(text))
+        .then(|| text.parse().ok())
+        .flatten()
 }
 
 fn refuse(words: &str, why: &str) -> Error {

@@ -22,12 +22,15 @@ pub enum Every {
 
 impl Every {
     pub fn parse(name: &str) -> Result<Self> {
-        [Self::Day, Self::Week, Self::Month].into_iter().find(|every| every.as_str() == name).ok_or_else(
-            || {
+        [Self::Day, Self::Week, Self::Month]
+            .into_iter()
+            .find(|every| every.as_str() == name)
+            .ok_or_else(|| {
                 let name = crate::text::safe(name, 60);
-                Error::argument(format!("every must be \"day\", \"week\", \"month\" or None; it is {name:?}"))
-            },
-        )
+                Error::argument(format!(
+                    "every must be \"day\", \"week\", \"month\" or None; it is {name:?}"
+                ))
+            })
     }
 
     fn kind(self) -> PeriodKind {
@@ -49,7 +52,10 @@ impl Every {
 
     /// The days of the whole slices that these days lie in.
     pub fn around(self, days: Slice) -> Option<Slice> {
-        Some(Slice { from: self.kind().first(days.from)?, to: self.end(days.to.yesterday().ok()?)? })
+        Some(Slice {
+            from: self.kind().first(days.from)?,
+            to: self.end(days.to.yesterday().ok()?)?,
+        })
     }
 
     /// Whether these days are more than one slice.
@@ -74,7 +80,10 @@ impl Slice {
     /// The days between two dates as they go on the wire; `None` if one of them has a time.
     pub fn parse(from: &str, to: &str) -> Option<Self> {
         let day = |text| Moment::parse("date", text).ok()?.day();
-        Some(Self { from: day(from)?, to: day(to)? })
+        Some(Self {
+            from: day(from)?,
+            to: day(to)?,
+        })
     }
 
     pub fn count(&self) -> i32 {
@@ -99,7 +108,9 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
                 "the range has more than {MAX_SLICES} slices: give a shorter range or a longer every="
             )));
         }
-        let end = every.and_then(|every| every.end(from)).map_or(to, |end| end.min(to));
+        let end = every
+            .and_then(|every| every.end(from))
+            .map_or(to, |end| end.min(to));
         slices.push(Slice { from, to: end });
         from = end;
     }
@@ -108,8 +119,13 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
 
 /// The slices that are a whole day, week or month; an error if there is none.
 pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
-    let Some(every) = every else { return Ok(slices) };
-    let whole: Vec<_> = slices.into_iter().filter(|days| every.is_whole(*days)).collect();
+    let Some(every) = every else {
+        return Ok(slices);
+    };
+    let whole: Vec<_> = slices
+        .into_iter()
+        .filter(|days| every.is_whole(*days))
+        .collect();
     match whole.is_empty() {
         true => {
             let every = every.as_str();
@@ -126,9 +142,14 @@ pub fn begun(slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Ve
     if every.is_none() {
         return Ok(slices);
     }
-    let begun: Vec<_> = slices.into_iter().filter(|days| days.from <= today).collect();
+    let begun: Vec<_> = slices
+        .into_iter()
+        .filter(|days| days.from <= today)
+        .collect();
     match begun.is_empty() {
-        true => Err(Error::argument(format!("the range has not begun: today is {today} in UTC"))),
+        true => Err(Error::argument(format!(
+            "the range has not begun: today is {today} in UTC"
+        ))),
         false => Ok(begun),
     }
 }
@@ -142,7 +163,10 @@ mod tests {
     fn cut(from: &str, to: &str, every: Option<Every>) -> Result<Vec<String>> {
         let moment = |text| Moment::parse("date", text).unwrap();
         let slices = slices(&moment(from), &moment(to), every)?;
-        Ok(slices.iter().map(|slice| format!("{} {}", slice.from, slice.to)).collect())
+        Ok(slices
+            .iter()
+            .map(|slice| format!("{} {}", slice.from, slice.to))
+            .collect())
     }
 
     #[test]
@@ -150,19 +174,37 @@ mod tests {
         let cut = |from, to, every| cut(from, to, every).unwrap();
         assert_eq!(
             cut("2024-02-28", "2024-03-02", Some(Every::Day)),
-            ["2024-02-28 2024-02-29", "2024-02-29 2024-03-01", "2024-03-01 2024-03-02"]
+            [
+                "2024-02-28 2024-02-29",
+                "2024-02-29 2024-03-01",
+                "2024-03-01 2024-03-02"
+            ]
         );
         // 2026-01-05 is a Monday.
         assert_eq!(
             cut("2026-01-01", "2026-01-14", Some(Every::Week)),
-            ["2026-01-01 2026-01-05", "2026-01-05 2026-01-12", "2026-01-12 2026-01-14"]
+            [
+                "2026-01-01 2026-01-05",
+                "2026-01-05 2026-01-12",
+                "2026-01-12 2026-01-14"
+            ]
         );
         assert_eq!(
             cut("2025-12-31", "2026-03-01", Some(Every::Month)),
-            ["2025-12-31 2026-01-01", "2026-01-01 2026-02-01", "2026-02-01 2026-03-01"]
+            [
+                "2025-12-31 2026-01-01",
+                "2026-01-01 2026-02-01",
+                "2026-02-01 2026-03-01"
+            ]
         );
-        assert_eq!(cut("2026-01-01", "2026-03-01", None), ["2026-01-01 2026-03-01"]);
-        assert_eq!(cut("9999-12-30", "9999-12-31", Some(Every::Month)), ["9999-12-30 9999-12-31"]);
+        assert_eq!(
+            cut("2026-01-01", "2026-03-01", None),
+            ["2026-01-01 2026-03-01"]
+        );
+        assert_eq!(
+            cut("9999-12-30", "9999-12-31", Some(Every::Month)),
+            ["9999-12-30 9999-12-31"]
+        );
     }
 
     #[test]
@@ -170,7 +212,12 @@ mod tests {
         let start: Date = "2023-11-17".parse().unwrap();
         for length in 1..800 {
             let end = start.checked_add(i64::from(length).days()).unwrap();
-            for every in [None, Some(Every::Day), Some(Every::Week), Some(Every::Month)] {
+            for every in [
+                None,
+                Some(Every::Day),
+                Some(Every::Week),
+                Some(Every::Month),
+            ] {
                 let slices = slices(&Moment::of(start), &Moment::of(end), every).unwrap();
                 assert_eq!((slices[0].from, slices[slices.len() - 1].to), (start, end));
                 assert!(slices.windows(2).all(|pair| pair[0].to == pair[1].from));
@@ -182,7 +229,10 @@ mod tests {
     #[test]
     fn parts_of_slices_differ_from_whole_ones() {
         let whole = |from: &str, to: &str| {
-            let days = Slice { from: from.parse().unwrap(), to: to.parse().unwrap() };
+            let days = Slice {
+                from: from.parse().unwrap(),
+                to: to.parse().unwrap(),
+            };
             [Every::Day, Every::Week, Every::Month].map(|every| every.is_whole(days))
         };
         assert_eq!(whole("2026-01-05", "2026-01-06"), [true, false, false]);
@@ -199,20 +249,42 @@ mod tests {
         let moment = |text| Moment::parse("date", text).unwrap();
         let some = |every| slices(&moment("2026-01-01"), &moment("2026-02-15"), every).unwrap();
         let left = |every| -> Vec<_> {
-            whole(some(every), every).unwrap().iter().map(|days| days.from.to_string()).collect()
+            whole(some(every), every)
+                .unwrap()
+                .iter()
+                .map(|days| days.from.to_string())
+                .collect()
         };
         assert_eq!(left(Some(Every::Month)), ["2026-01-01"]);
         let weeks = left(Some(Every::Week));
-        assert_eq!((weeks.len(), weeks[0].as_str(), weeks[4].as_str()), (5, "2026-01-05", "2026-02-02"));
+        assert_eq!(
+            (weeks.len(), weeks[0].as_str(), weeks[4].as_str()),
+            (5, "2026-01-05", "2026-02-02")
+        );
         assert_eq!((left(Some(Every::Day)).len(), left(None).len()), (45, 1));
-        let part = slices(&moment("2026-01-02"), &moment("2026-01-31"), Some(Every::Month)).unwrap();
-        assert!(whole(part, Some(Every::Month)).unwrap_err().message.contains("no whole month"));
+        let part = slices(
+            &moment("2026-01-02"),
+            &moment("2026-01-31"),
+            Some(Every::Month),
+        )
+        .unwrap();
+        assert!(
+            whole(part, Some(Every::Month))
+                .unwrap_err()
+                .message
+                .contains("no whole month")
+        );
     }
 
     #[test]
     fn parts_of_days_and_absurd_ranges_are_refused() {
         for from in ["2026-01-01T12:00", "2026-01-01T00:00:00Z"] {
-            assert!(cut(from, "2026-02-01", Some(Every::Day)).unwrap_err().message.contains("whole"));
+            assert!(
+                cut(from, "2026-02-01", Some(Every::Day))
+                    .unwrap_err()
+                    .message
+                    .contains("whole")
+            );
         }
         assert!(cut("0001-01-01", "9999-01-01", Some(Every::Day)).is_err());
         assert!(Every::parse("hour").is_err());

@@ -110,8 +110,13 @@ impl Checkpoint {
         }
         read.listing.check()?;
         check_page_size(read.page_size, &read.listing)?;
-        if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
-            return Err(refused("its offset or its number of rows is too large".to_owned()));
+        if [read.begin, read.offset, read.rows]
+            .iter()
+            .any(|&number| i64::try_from(number).is_err())
+        {
+            return Err(refused(
+                "its offset or its number of rows is too large".to_owned(),
+            ));
         }
         if read.slice >= read.listing.slices()?.len().max(1) {
             return Err(refused("its range has no such slice".to_owned()));
@@ -133,15 +138,25 @@ impl Checkpoint {
     /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.
     pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
         // Rows of unknown shape may rightly come twice.
-        let most = if self.listing.endpoint().key.is_some() { near.max(RECENT) } else { near };
+        let most = if self.listing.endpoint().key.is_some() {
+            near.max(RECENT)
+        } else {
+            near
+        };
         let spare = (self.seen.len() + rows.len()).saturating_sub(most);
-        let (seen, rows) = (self.seen.get(spare..), rows.get(spare.saturating_sub(self.seen.len())..));
+        let (seen, rows) = (
+            self.seen.get(spare..),
+            rows.get(spare.saturating_sub(self.seen.len())..),
+        );
         self.seen = Arc::new([seen.unwrap_or_default(), rows.unwrap_or_default()].concat());
         self.near = near;
     }
 }
 
-fn encode<S: Serializer>(rows: &Arc<Vec<Identity>>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn encode<S: Serializer>(
+    rows: &Arc<Vec<Identity>>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     let mut bytes = Vec::with_capacity(rows.len() * ROW_BYTES);
     for row in rows.iter() {
         bytes.extend_from_slice(&row.key.to_le_bytes());
@@ -150,20 +165,32 @@ fn encode<S: Serializer>(rows: &Arc<Vec<Identity>>, serializer: S) -> std::resul
     serializer.serialize_str(&URL_SAFE_NO_PAD.encode(bytes))
 }
 
-fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Arc<Vec<Identity>>, D::Error> {
+fn decode<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Arc<Vec<Identity>>, D::Error> {
     let damaged = || serde::de::Error::custom("its list of rows is damaged");
-    let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).map_err(|_| damaged())?;
+    let bytes = URL_SAFE_NO_PAD
+        .decode(String::deserialize(deserializer)?)
+        .map_err(|_| damaged())?;
     let (rows, rest) = bytes.as_chunks::<ROW_BYTES>();
     let row = |row: &[u8; ROW_BYTES]| {
         let (key, whole) = row.split_first_chunk()?;
         let whole = whole.first_chunk()?;
-        Some(Identity { key: u64::from_le_bytes(*key), whole: u32::from_le_bytes(*whole) })
+        Some(Identity {
+            key: u64::from_le_bytes(*key),
+            whole: u32::from_le_bytes(*whole),
+        })
     };
     let rows = rows.iter().map(row).collect::<Option<_>>();
-    rows.filter(|_| rest.is_empty()).map(Arc::new).ok_or_else(damaged)
+    rows.filter(|_| rest.is_empty())
+        .map(Arc::new)
+        .ok_or_else(damaged)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
@@ -174,5 +201,7 @@ pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(format!("page_size must be 1 to {most}, as the service grants; it is {page_size}")))
+    Err(Error::argument(format!(
+        "page_size must be 1 to {most}, as the service grants; it is {page_size}"
+    )))
 }

@@ -138,8 +138,16 @@ impl Seen {
 
     /// Whether a page with the same keys came before. Its counts may have changed, but the export would still never end.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
-        let key = |row: &Identity| if row.has_key() { row.key } else { u64::from(row.whole) };
-        let keys = rows.iter().fold(0_u64, |keys, row| keys.wrapping_mul(KEY_FACTOR).wrapping_add(key(row)));
+        let key = |row: &Identity| {
+            if row.has_key() {
+                row.key
+            } else {
+                u64::from(row.whole)
+            }
+        };
+        let keys = rows.iter().fold(0_u64, |keys, row| {
+            keys.wrapping_mul(KEY_FACTOR).wrapping_add(key(row))
+        });
         self.fingerprints.insert(keys, ()).is_some()
     }
 
@@ -148,7 +156,10 @@ impl Seen {
         let page = self.count;
         self.count += 1;
         let found = rows.iter().map(|row| self.note(row, page)).collect();
-        self.pages.push_back(Brought { rows: rows.to_vec(), until });
+        self.pages.push_back(Brought {
+            rows: rows.to_vec(),
+            until,
+        });
         found
     }
 
@@ -156,11 +167,20 @@ impl Seen {
         if !row.has_key() {
             return Repeat::New;
         }
-        match self.rows.insert(row.key, SeenRow { whole: row.whole, page }) {
+        match self.rows.insert(
+            row.key,
+            SeenRow {
+                whole: row.whole,
+                page,
+            },
+        ) {
             None => Repeat::New,
             Some(last) if last.whole == row.whole => Repeat::Identical,
             Some(last) => {
-                let was = Identity { key: row.key, whole: last.whole };
+                let was = Identity {
+                    key: row.key,
+                    whole: last.whole,
+                };
                 self.earlier.insert(was.digest().into(), last.page);
                 match self.earlier.remove(&row.digest().into()) {
                     Some(_) => Repeat::Identical,
@@ -177,7 +197,11 @@ impl Seen {
             && self.window.is_none_or(|window| self.pages.len() > window)
         {
             let oldest = self.count - u32::try_from(self.pages.len()).unwrap_or(self.count);
-            let rows = self.pages.pop_front().map(|brought| brought.rows).unwrap_or_default();
+            let rows = self
+                .pages
+                .pop_front()
+                .map(|brought| brought.rows)
+                .unwrap_or_default();
             for row in rows.iter().filter(|_| self.window.is_some()) {
                 // A row that came again since is forgotten later.
                 self.rows.remove_if(row.key, |last| last.page == oldest);

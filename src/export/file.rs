@@ -38,7 +38,12 @@ impl Writing {
     /// Begins a file for `target`; an error if it cannot be written, before anything is fetched.
     pub fn begin(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
         let (file, encoder) = (WholeFile::create(&target)?, Encoder::new(format, layout));
-        Ok(Self { file, target, encoder, buffer: Vec::new() })
+        Ok(Self {
+            file,
+            target,
+            encoder,
+            buffer: Vec::new(),
+        })
     }
 
     /// Writes a table; returns the number of its rows.
@@ -50,7 +55,9 @@ impl Writing {
             if some.is_empty() {
                 break;
             }
-            writing.encoder.encode(some.iter().copied(), &mut writing.buffer)?;
+            writing
+                .encoder
+                .encode(some.iter().copied(), &mut writing.buffer)?;
             if writing.is_full() {
                 writing = writing.flush()?;
             }
@@ -84,7 +91,9 @@ impl Writing {
                 };
             }
         }
-        Ok(aside(|| self.end()).await.map(|file| Written { file, rows: count }))
+        Ok(aside(|| self.end())
+            .await
+            .map(|file| Written { file, rows: count }))
     }
 
     fn is_full(&self) -> bool {
@@ -105,7 +114,9 @@ impl Writing {
         }
         let mended = WholeFile::create(&written.target)?;
         let copy = File::options().write(true).open(mended.path())?;
-        written.encoder.mend(File::open(written.file.path())?, BufWriter::new(copy))?;
+        written
+            .encoder
+            .mend(File::open(written.file.path())?, BufWriter::new(copy))?;
         mended.seal()
     }
 }
@@ -114,5 +125,7 @@ impl Writing {
 pub async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+    spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)))
 }

@@ -42,7 +42,10 @@ pub enum Finding {
 impl Finding {
     /// Whether it says that the data changed while it was read.
     pub fn is_change(&self) -> bool {
-        matches!(self, Self::Dropped(_) | Self::Differing(_) | Self::Totals { .. })
+        matches!(
+            self,
+            Self::Dropped(_) | Self::Differing(_) | Self::Totals { .. }
+        )
     }
 }
 
@@ -82,16 +85,26 @@ impl fmt::Display for Finding {
                 first.human, first.ai, first.total, last.human, last.ai, last.total
             ),
             Self::Repaired(pages) => {
-                write!(f, "{} had invalid characters; U+FFFD replaces them", number(*pages, "page"))
+                write!(
+                    f,
+                    "{} had invalid characters; U+FFFD replaces them",
+                    number(*pages, "page")
+                )
             }
             Self::Misfits(values) => write!(
                 f,
                 "{} {}; tables and CSV files have what does not fit in columns whose names begin with service_",
                 number(*values, "value"),
-                if *values == 1 { "does not fit its column" } else { "do not fit their columns" }
+                if *values == 1 {
+                    "does not fit its column"
+                } else {
+                    "do not fit their columns"
+                }
             ),
             Self::CutOff { rows, days } => {
-                let of = days.map(|days| format!(" of {}", Period::of(days).name())).unwrap_or_default();
+                let of = days
+                    .map(|days| format!(" of {}", Period::of(days).name()))
+                    .unwrap_or_default();
                 let advice = match days.is_some_and(|days| days.count() == 1) {
                     true => {
                         "choose rows with source= or status=, or count the rows of feedback, which has all"
@@ -121,7 +134,10 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(totals: Option<Totals>) -> Self {
-        Self { totals, found: Vec::new() }
+        Self {
+            totals,
+            found: Vec::new(),
+        }
     }
 
     /// The totals that the export began with.
@@ -168,11 +184,19 @@ impl Findings {
             Finding::Irregular { received, .. } => Some(*received),
             _ => None,
         });
-        self.tell(Finding::Overlap { rows: rows as u64, received: first.unwrap_or(received) })
+        self.tell(Finding::Overlap {
+            rows: rows as u64,
+            received: first.unwrap_or(received),
+        })
     }
 
     /// Findings from the rows of a page. Repeats because of short pages do not count as changed data.
-    pub(crate) fn repeats(&mut self, dropped: usize, differing: usize, expected: bool) -> Vec<Finding> {
+    pub(crate) fn repeats(
+        &mut self,
+        dropped: usize,
+        differing: usize,
+        expected: bool,
+    ) -> Vec<Finding> {
         let mut fresh = Vec::new();
         if dropped > 0 && !expected {
             fresh.extend(self.tell(Finding::Dropped(dropped as u64)));
@@ -190,7 +214,11 @@ impl Findings {
     /// Adds to the entry of the same kind, or makes one; `Some` if it is new.
     fn tell(&mut self, finding: Finding) -> Option<Finding> {
         let kind = std::mem::discriminant(&finding);
-        let Some(known) = self.found.iter_mut().find(|known| std::mem::discriminant(*known) == kind) else {
+        let Some(known) = self
+            .found
+            .iter_mut()
+            .find(|known| std::mem::discriminant(*known) == kind)
+        else {
             self.found.push(finding);
             return Some(finding);
         };

@@ -57,7 +57,11 @@ impl Relay {
     /// another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
         let state = self.state();
-        Arc::new(Asked { trace: state.trace.clone(), debugs: state.debugs, relay: Arc::clone(self) })
+        Arc::new(Asked {
+            trace: state.trace.clone(),
+            debugs: state.debugs,
+            relay: Arc::clone(self),
+        })
     }
 
     pub fn requests(&self) -> u64 {

@@ -26,7 +26,11 @@ pub const WINDOW: usize = 8;
 /// Where pages come from. A page comes in two steps, so that the next one can be asked for before this one is read.
 pub trait Source: Send + Sync + 'static {
     /// Gets a page.
-    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>>;
+    fn fetch(
+        &self,
+        wanted: Wanted,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Fetched>>;
 }
 
 /// Which page is wanted.
@@ -138,7 +142,11 @@ impl Pager {
         let place = &trail.place;
         let mut seen = Seen::new(paging.window);
         seen.take_in(place.seen(), trail.until());
-        let cursors = place.cursor.iter().map(|cursor| xxh3_64(cursor.as_bytes())).collect();
+        let cursors = place
+            .cursor
+            .iter()
+            .map(|cursor| xxh3_64(cursor.as_bytes()))
+            .collect();
         Self {
             source,
             paging,
@@ -190,7 +198,9 @@ impl Pager {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
-        let listening = self.relay.listen(Arc::<dyn ExportObserver>::clone(observer));
+        let listening = self
+            .relay
+            .listen(Arc::<dyn ExportObserver>::clone(observer));
         if self.ahead.is_empty() {
             let first = self.ask(0, self.rows_left());
             self.ahead.push_back(first);
@@ -201,8 +211,14 @@ impl Pager {
             return Err(Error::new(Kind::Internal, "no page was asked for"));
         };
         let ended_before = next.task.is_finished();
-        if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.promise).await.is_ok() {
-            let left = self.rows_left().map(|left| left.saturating_sub(u64::from(next.limit)));
+        if waiting.is_empty()
+            && self.plain
+            && self.paging.prefetch > 0
+            && (&mut next.promise).await.is_ok()
+        {
+            let left = self
+                .rows_left()
+                .map(|left| left.saturating_sub(u64::from(next.limit)));
             if left != Some(0) {
                 waiting.push_back(self.ask(u64::from(next.limit), left));
             }
@@ -215,9 +231,16 @@ impl Pager {
             came => came?,
         };
         drop(listening);
-        let turn = self.take_in(came).inspect_err(|error| self.broken = Some(error.clone()))?;
+        let turn = self
+            .take_in(came)
+            .inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
-        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {
+        if self.finished
+            || self
+                .ahead
+                .front()
+                .is_some_and(|ahead| ahead.at != self.at())
+        {
             self.ahead.clear();
         }
         self.look_ahead();
@@ -231,7 +254,9 @@ impl Pager {
 
     /// How many rows may still be handed out.
     fn rows_left(&self) -> Option<u64> {
-        self.paging.max_rows.map(|most| most.saturating_sub(self.handed))
+        self.paging
+            .max_rows
+            .map(|most| most.saturating_sub(self.handed))
     }
 
     /// Checks a page, drops its repeats, and moves on after it.
@@ -246,7 +271,9 @@ impl Pager {
                 return Err(broken("it sent no rows and said that there are more"));
             }
             if self.seen.page_again(&identities) {
-                return Err(broken("it sent the same page again and said that there are more"));
+                return Err(broken(
+                    "it sent the same page again and said that there are more",
+                ));
             }
         }
         let cursor = self.next_cursor(&page)?;
@@ -261,18 +288,27 @@ impl Pager {
         fresh.extend(self.findings.overlap(overlap, received));
         let skip = overlap + self.trail.skip(received - overlap);
         let until = match by_offset {
-            true => self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64)),
+            true => self
+                .trail
+                .place
+                .offset
+                .saturating_add(u64::from(limit).max(received as u64)),
             false => 0,
         };
         let repeats = self.seen.take_in(&identities, until);
         let mut kept = None;
         if skip > 0 || repeats.iter().any(|&repeat| repeat != Repeat::New) {
-            let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| match identity.has_key() {
+            let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| match identity
+                .has_key()
+            {
                 true => **repeat != Repeat::Identical,
                 false => *row as usize >= skip,
             };
-            let rest: Vec<_> =
-                (0..).zip(repeats.iter().zip(&identities)).filter(is_new).map(|(row, _)| row).collect();
+            let rest: Vec<_> = (0..)
+                .zip(repeats.iter().zip(&identities))
+                .filter(is_new)
+                .map(|(row, _)| row)
+                .collect();
             let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
             let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
             fresh.extend(self.findings.repeats(identical, differing, expected));
@@ -281,9 +317,15 @@ impl Pager {
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
-            return Err(Error::new(Kind::Pagination, format!("the export is strict, and {finding}")));
+            return Err(Error::new(
+                Kind::Pagination,
+                format!("the export is strict, and {finding}"),
+            ));
         }
-        let most = self.rows_left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let most = self
+            .rows_left()
+            .and_then(|left| usize::try_from(left).ok())
+            .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
         let whole = fit <= most;
         let mut rows = page.rows;
@@ -295,7 +337,10 @@ impl Pager {
             kept = Some(positions);
         }
         let handed = match &kept {
-            Some(kept) => kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect(),
+            Some(kept) => kept
+                .iter()
+                .filter_map(|&row| identities.get(row as usize).copied())
+                .collect(),
             None => identities,
         };
         let shape = PageShape {
@@ -320,7 +365,11 @@ impl Pager {
         self.seen.forget(self.trail.place.offset);
         self.handed += count as u64;
         self.finished = self.trail.place.done || (!page.has_more && !whole);
-        Ok(Turn { rows, findings: fresh, mark: Arc::new(mark) })
+        Ok(Turn {
+            rows,
+            findings: fresh,
+            mark: Arc::new(mark),
+        })
     }
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
@@ -344,7 +393,11 @@ impl Pager {
         let page_size = u64::from(self.trail.place.page_size);
         // Where pages are short or name each other, only what came tells where the next one starts.
         let is_certain = self.trail.is_by_offset() && !self.trail.is_irregular();
-        let depth = if is_certain { self.paging.prefetch } else { self.paging.prefetch.min(1) };
+        let depth = if is_certain {
+            self.paging.prefetch
+        } else {
+            self.paging.prefetch.min(1)
+        };
         for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
             if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {
@@ -366,13 +419,25 @@ impl Pager {
         // too few may be new. A listing of one page would be cut off after them.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
         let again = self.trail.is_irregular() || self.trail.has_skip() || is_one_page;
-        let room = left.filter(|_| !again).map_or(page_size, |left| left.min(page_size));
+        let room = left
+            .filter(|_| !again)
+            .map_or(page_size, |left| left.min(page_size));
         let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();
-        let wanted = Wanted { days: self.trail.days(), offset, cursor: place.cursor.clone(), limit, regular };
+        let wanted = Wanted {
+            days: self.trail.days(),
+            offset,
+            cursor: place.cursor.clone(),
+            limit,
+            regular,
+        };
         let page = self.source.fetch(wanted, self.relay.asked());
         let task = tokio::spawn(async move {
-            let Fetched { limit, promises_more, decode } = page.await?;
+            let Fetched {
+                limit,
+                promises_more,
+                decode,
+            } = page.await?;
             if promises_more && sender.send(()).is_ok() {
                 yield_now().await;
             }
@@ -380,10 +445,18 @@ impl Pager {
             let identities = page.rows.identities();
             Ok((page, identities, limit))
         });
-        Ahead { at: (place.slice, offset), limit, promise, task }
+        Ahead {
+            at: (place.slice, offset),
+            limit,
+            promise,
+            task,
+        }
     }
 }
 
 fn broken(what: &str) -> Error {
-    Error::new(Kind::Pagination, format!("the service broke its paging rule, so the export stopped: {what}"))
+    Error::new(
+        Kind::Pagination,
+        format!("the service broke its paging rule, so the export stopped: {what}"),
+    )
 }

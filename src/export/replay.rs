@@ -11,9 +11,19 @@ use crate::table::Table;
 impl Arrival {
     /// The pages again, with the rows of the table that was made of them.
     pub(crate) fn replay(self, table: Arc<Table>) -> Replay {
-        let Self { first, first_rows, runs } = self;
+        let Self {
+            first,
+            first_rows,
+            runs,
+        } = self;
         let trail = Trail::new(first.behind(first.rows()));
-        Replay { table, start: 0, first: Some((first, first_rows)), trail, runs }
+        Replay {
+            table,
+            start: 0,
+            first: Some((first, first_rows)),
+            trail,
+            runs,
+        }
     }
 }
 
@@ -32,7 +42,11 @@ impl Iterator for Replay {
 
     fn next(&mut self) -> Option<Turn> {
         if let Some((mark, rows)) = self.first.take() {
-            return Some(Turn { rows: self.rows(rows), findings: Vec::new(), mark });
+            return Some(Turn {
+                rows: self.rows(rows),
+                findings: Vec::new(),
+                mark,
+            });
         }
         let run = self.runs.front_mut()?;
         run.pages -= 1;
@@ -43,7 +57,11 @@ impl Iterator for Replay {
         let rows = self.rows(rows);
         let identities = self.trail.identities(rows.identities());
         let mark = self.trail.step(shape, identities);
-        Some(Turn { rows, findings: Vec::new(), mark: Arc::new(mark) })
+        Some(Turn {
+            rows,
+            findings: Vec::new(),
+            mark: Arc::new(mark),
+        })
     }
 }
 
@@ -53,7 +71,9 @@ impl Replay {
         let mut rows = Rows::new(endpoint.fields, endpoint.key);
         let places = self.start..self.start + count;
         self.start = places.end;
-        places.filter_map(|row| self.table.row(row)).for_each(|row| rows.push_row(row));
+        places
+            .filter_map(|row| self.table.row(row))
+            .for_each(|row| rows.push_row(row));
         rows
     }
 }

@@ -48,12 +48,23 @@ pub struct ServicePages {
 
 impl ServicePages {
     pub fn new(client: Client, listing: Listing) -> Self {
-        Self { client, listing: Arc::new(listing), last: Arc::default(), is_too_long: Arc::default() }
+        Self {
+            client,
+            listing: Arc::new(listing),
+            last: Arc::default(),
+            is_too_long: Arc::default(),
+        }
     }
 
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
-        let Wanted { days, offset, cursor, limit, .. } = wanted;
+        let Wanted {
+            days,
+            offset,
+            cursor,
+            limit,
+            ..
+        } = wanted;
         let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
@@ -70,7 +81,10 @@ impl ServicePages {
             add(CURSOR, cursor.clone());
         }
         let path = Template::own(listing.path().to_owned());
-        Ok(Call { query, ..self.client.read(path, listing.project()?) })
+        Ok(Call {
+            query,
+            ..self.client.read(path, listing.project()?)
+        })
     }
 
     /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone,
@@ -82,11 +96,18 @@ impl ServicePages {
         observer: &dyn Observer,
     ) -> Result<Received> {
         let cursor_alone = wanted.cursor.is_some() && self.is_too_long.load(Ordering::Relaxed);
-        let received = self.client.fetch(self.call(wanted, cursor_alone)?, deadline, observer).await;
+        let received = self
+            .client
+            .fetch(self.call(wanted, cursor_alone)?, deadline, observer)
+            .await;
         match received {
-            Err(error) if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone => {
+            Err(error)
+                if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone =>
+            {
                 self.is_too_long.store(true, Ordering::Relaxed);
-                self.client.fetch(self.call(wanted, true)?, deadline, observer).await
+                self.client
+                    .fetch(self.call(wanted, true)?, deadline, observer)
+                    .await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
             Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
@@ -108,13 +129,19 @@ impl ServicePages {
             {
                 Some(every) if self.listing.endpoint().totals => {
                     let end = every.end(days.from).unwrap_or(days.to);
-                    format!("ask for less at a time, such as date_from=\"{}\", date_to=\"{end}\"", days.from)
+                    format!(
+                        "ask for less at a time, such as date_from=\"{}\", date_to=\"{end}\"",
+                        days.from
+                    )
                 }
                 Some(every) => format!("read the range in parts: every=\"{}\"", every.as_str()),
                 None => "a day is the smallest period that there is; try again later".to_owned(),
             },
         };
-        error.message = format!("{}; the range may be too long for the service: {advice}", error.message);
+        error.message = format!(
+            "{}; the range may be too long for the service: {advice}",
+            error.message
+        );
         error
     }
 
@@ -128,7 +155,11 @@ impl ServicePages {
         let received = self.fetch_page(wanted, deadline, observer).await?;
         received.read(observer, |answer| {
             let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
-            Ok(Answered { page, body, date: answer.head.date })
+            Ok(Answered {
+                page,
+                body,
+                date: answer.head.date,
+            })
         })
     }
 }
@@ -142,18 +173,31 @@ pub(crate) struct Answered {
 }
 
 impl Source for ServicePages {
-    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+    fn fetch(
+        &self,
+        wanted: Wanted,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Fetched>> {
         let pages = self.clone();
         async move {
-            let received = pages.fetch_page(&wanted, &mut pages.client.deadline(), &*observer).await?;
+            let received = pages
+                .fetch_page(&wanted, &mut pages.client.deadline(), &*observer)
+                .await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let endpoint = pages.listing.endpoint();
             let promises_more = endpoint.totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
-                && endpoint.key.is_some_and(|key| promises_more(body, key, wanted.limit));
-            let decode = move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
-            Ok(Fetched { limit: wanted.limit, promises_more, decode: Box::new(decode) })
+                && endpoint
+                    .key
+                    .is_some_and(|key| promises_more(body, key, wanted.limit));
+            let decode =
+                move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
+            Ok(Fetched {
+                limit: wanted.limit,
+                promises_more,
+                decode: Box::new(decode),
+            })
         }
         .boxed()
     }

@@ -15,7 +15,10 @@ use crate::store::{Range, What};
 
 /// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
-    let exports = client.exports().filter(|_| place.listing.is_known()).cloned();
+    let exports = client
+        .exports()
+        .filter(|_| place.listing.is_known())
+        .cloned();
     let service = ServicePages::new(client, place.listing.clone());
     match exports {
         None => Arc::new(service),
@@ -24,7 +27,13 @@ pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Sour
 }
 
 /// What brings the totals.
-const FIRST_ROW: Wanted = Wanted { days: None, offset: 0, cursor: None, limit: 1, regular: true };
+const FIRST_ROW: Wanted = Wanted {
+    days: None,
+    offset: 0,
+    cursor: None,
+    limit: 1,
+    regular: true,
+};
 
 /// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
@@ -50,12 +59,16 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let asked = service.ask(&FIRST_ROW, &mut deadline, observer).await?;
     let totals = totals_of(&asked.page)?;
     if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
-        let text = format!("the totals are returned, but the store could not keep them: {}", error.message);
+        let text = format!(
+            "the totals are returned, but the store could not keep them: {}",
+            error.message
+        );
         observer.note(Note::new(Level::Warning, text));
     }
     Ok(totals)
 }
 
 fn totals_of(page: &Page) -> Result<Totals> {
-    page.totals.ok_or_else(|| Error::new(Kind::Response, "the answer has no totals"))
+    page.totals
+        .ok_or_else(|| Error::new(Kind::Response, "the answer has no totals"))
 }

@@ -28,7 +28,11 @@ use crate::store::{self, Export, Exports, Fault, Range, What};
 const DATE_STEPS: Millis = 2_000;
 
 /// The rows of a stored page.
-pub(crate) fn decode(listing: &Listing, export: i64, page: &store::StoredPage) -> Result<Page, Fault> {
+pub(crate) fn decode(
+    listing: &Listing,
+    export: i64,
+    page: &store::StoredPage,
+) -> Result<Page, Fault> {
     let damaged = |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
     listing.decode(&page.body).map_err(damaged)
 }
@@ -48,14 +52,29 @@ pub(super) async fn keep(
     // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.0.clock.now();
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
-    let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
+    let stored = store::StoredPage {
+        offset,
+        asked: limit,
+        rows,
+        has_more,
+        seen,
+        body: body.to_vec(),
+    };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
     let latest = now.max(date.unwrap_or(now));
-    if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals, latest)).await {
+    if let Ok(kept) = timeout_at(
+        deadline,
+        exports.put(export.id, stored, page.totals, latest),
+    )
+    .await
+    {
         return kept.map(drop);
     }
     let fault = Fault::Late.error(exports.0.store.path());
-    let text = format!("a page is returned, although the store could not keep it yet: {}", fault.message);
+    let text = format!(
+        "a page is returned, although the store could not keep it yet: {}",
+        fault.message
+    );
     observer.note(Note::new(Level::Warning, text));
     Ok(())
 }
@@ -85,15 +104,31 @@ struct StoredRange {
 
 impl StoredPages {
     /// Those that an export with this page size goes through. `refresh`: stored pages are not used.
-    pub(super) fn new(service: ServicePages, exports: Exports, page_size: u32, refresh: bool) -> Self {
+    pub(super) fn new(
+        service: ServicePages,
+        exports: Exports,
+        page_size: u32,
+        refresh: bool,
+    ) -> Self {
         let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
-        Self(Arc::new(StoredRange { service, exports, page_size, refresh, export, leads_to }))
+        Self(Arc::new(StoredRange {
+            service,
+            exports,
+            page_size,
+            refresh,
+            export,
+            leads_to,
+        }))
     }
 }
 
 impl Source for StoredPages {
     /// Never promises another page: each is stored before the next one is requested.
-    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+    fn fetch(
+        &self,
+        wanted: Wanted,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Fetched>> {
         let range = Arc::clone(&self.0);
         async move { range.fetch(wanted, &*observer).await }.boxed()
     }
@@ -112,7 +147,10 @@ impl StoredRange {
         let part = days.map(|days| listing.part(days));
         let settle_days = self.service.client.settings().settle_days;
         let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
-        let export = self.exports.begin(range, What::Pages, self.page_size, self.refresh).await?;
+        let export = self
+            .exports
+            .begin(range, What::Pages, self.page_size, self.refresh)
+            .await?;
         *known = Some((days, export.clone()));
         Ok(export)
     }
@@ -124,7 +162,9 @@ impl StoredRange {
             let is_led_to = self.is_led_to(&export, &wanted).await?;
             let found = match is_led_to {
                 true => self.find(&export, &wanted).await?,
-                false => Found::Missing { from: wanted.offset },
+                false => Found::Missing {
+                    from: wanted.offset,
+                },
             };
             Ok((export, is_led_to, found))
         };
@@ -134,11 +174,19 @@ impl StoredRange {
                 let (range, asked) = (Arc::clone(&self), page.asked);
                 let (skip, limit) = left_of(asked, wanted.offset - page.offset);
                 let read = move || Ok(without(range.read(export.id, &page)?, skip));
-                return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
+                return Ok(Fetched {
+                    limit,
+                    promises_more: false,
+                    decode: Box::new(read),
+                });
             }
             Found::Missing { from } => from,
         };
-        let mut asking = Wanted { offset: start, limit: self.page_size, ..wanted.clone() };
+        let mut asking = Wanted {
+            offset: start,
+            limit: self.page_size,
+            ..wanted.clone()
+        };
         let kept_in = keeps.then_some(&export);
         let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
@@ -148,13 +196,19 @@ impl StoredRange {
             page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
         }
-        Ok(Fetched { limit, promises_more: false, decode: Box::new(move || Ok(without(page, skip))) })
+        Ok(Fetched {
+            limit,
+            promises_more: false,
+            decode: Box::new(move || Ok(without(page, skip))),
+        })
     }
 
     /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
     /// another process: what follows its cursor is not what follows this one.
     async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
-        let Some(cursor) = &wanted.cursor else { return Ok(true) };
+        let Some(cursor) = &wanted.cursor else {
+            return Ok(true);
+        };
         let here = Some((export.id, wanted.offset, cursor.clone()));
         if *lock(&self.leads_to) != here
             && let Some(before) = self.exports.page_before(export.id, wanted.offset).await?
@@ -169,14 +223,19 @@ impl StoredRange {
         let page = decode(&self.service.listing, export, stored)
             .map_err(|fault| fault.error(self.exports.0.store.path()))?;
         let base_url = self.service.client.settings().base_url.as_str();
-        let cursor = page.cursor.as_deref().and_then(|sent| cursor::plain(base_url, sent).ok());
+        let cursor = page
+            .cursor
+            .as_deref()
+            .and_then(|sent| cursor::plain(base_url, sent).ok());
         *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));
         Ok(page)
     }
 
     /// The page that has the row at an offset.
     async fn find(&self, export: &Export, wanted: &Wanted) -> Result<Found> {
-        let &Wanted { offset, regular, .. } = wanted;
+        let &Wanted {
+            offset, regular, ..
+        } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
             return Ok(Found::Stored(page));
         }
@@ -189,7 +248,9 @@ impl StoredRange {
             before => {
                 // As if all from there on were whole: those that are asked for at one time join, also after a short one.
                 let led_to = before.map_or(0, |page| page.next());
-                Found::Missing { from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size) }
+                Found::Missing {
+                    from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size),
+                }
             }
         })
     }
@@ -205,13 +266,25 @@ impl StoredRange {
         let mut asked = self.service.ask(asking, deadline, observer).await?;
         let (rows, by) = (asked.page.rows.len(), self.service.listing.paged_by());
         // Where pages name each other, the next one is known by the rows before it.
-        let limit =
-            if by == PagedBy::Offset { self.page_size } else { u32::try_from(rows).unwrap_or(u32::MAX) };
+        let limit = if by == PagedBy::Offset {
+            self.page_size
+        } else {
+            u32::try_from(rows).unwrap_or(u32::MAX)
+        };
         let is_last_there_is = by == PagedBy::Nothing && std::mem::take(&mut asked.page.has_more);
-        let leads_on =
-            by == PagedBy::Offset || !asked.page.has_more || (rows > 0 && asked.page.cursor.is_some());
+        let leads_on = by == PagedBy::Offset
+            || !asked.page.has_more
+            || (rows > 0 && asked.page.cursor.is_some());
         if let Some(export) = export.filter(|export| export.finished.is_none() && leads_on) {
-            keep(&self.exports, export, &asked, (asking.offset, limit), *deadline, observer).await?;
+            keep(
+                &self.exports,
+                export,
+                &asked,
+                (asking.offset, limit),
+                *deadline,
+                observer,
+            )
+            .await?;
         }
         asked.page.has_more |= is_last_there_is;
         Ok(asked.page)

@@ -76,9 +76,16 @@ impl ExportStream {
     /// What `source` has from `place` on.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
         let fields = place.listing.endpoint().fields;
-        let is_sliced = place.listing.slices().is_ok_and(|slices| !slices.is_empty());
+        let is_sliced = place
+            .listing
+            .slices()
+            .is_ok_and(|slices| !slices.is_empty());
         Self {
-            layout: if is_sliced { Layout::sliced(fields) } else { Layout::of(fields) },
+            layout: if is_sliced {
+                Layout::sliced(fields)
+            } else {
+                Layout::of(fields)
+            },
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
             ready: VecDeque::new(),
@@ -112,7 +119,10 @@ impl ExportStream {
     }
 
     /// The next page, for the caller that keeps it until its own caller has it.
-    pub(crate) async fn next(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+    pub(crate) async fn next(
+        &mut self,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<Option<Turn>> {
         if let Some(turn) = self.ready.pop_front() {
             return Ok(Some(turn));
         }
@@ -124,14 +134,22 @@ impl ExportStream {
     }
 
     /// Gathers all that is left; [`ExportStream::table`] has it, also what came before an error.
-    pub async fn gather(&mut self, left: Remainder, observer: &Arc<dyn ExportObserver>) -> Result<()> {
+    pub async fn gather(
+        &mut self,
+        left: Remainder,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<()> {
         if matches!(self.rows, Gathered::None) {
             self.begin(left).await?;
             self.rows = Gathered::Some(Box::new(Builder::new(self.layout)));
         }
         self.pager.remember_all();
         while matches!(self.rows, Gathered::Some(_))
-            && let Some(Turn { rows, findings, mark }) = self.next(observer).await?
+            && let Some(Turn {
+                rows,
+                findings,
+                mark,
+            }) = self.next(observer).await?
             && let Gathered::Some(builder) = &mut self.rows
         {
             observer.found(findings);
@@ -203,9 +221,20 @@ impl ExportStream {
     }
 
     /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
-    async fn begin(&mut self, Remainder { place, paging, rest }: Remainder) -> Result<()> {
+    async fn begin(
+        &mut self,
+        Remainder {
+            place,
+            paging,
+            rest,
+        }: Remainder,
+    ) -> Result<()> {
         self.rewind().await?;
-        self.begun = Some(Begun { place, paging, found: self.warnings() });
+        self.begun = Some(Begun {
+            place,
+            paging,
+            found: self.warnings(),
+        });
         self.last = None;
         if let Some(rest) = rest {
             self.ready.push_front(rest);
@@ -219,7 +248,12 @@ impl ExportStream {
             let table = self.table().await?;
             self.hand_out_again(table);
         }
-        if let Some(Begun { place, paging, found }) = self.begun.take() {
+        if let Some(Begun {
+            place,
+            paging,
+            found,
+        }) = self.begun.take()
+        {
             self.requests += self.pager.requests();
             self.pager = Pager::new(Arc::clone(&self.source), place, paging);
             self.ready.clear();
@@ -250,7 +284,11 @@ impl ExportStream {
 
     /// All that was found so far, in words.
     pub fn warnings(&self) -> Vec<String> {
-        let fresh = self.pager.warnings().into_iter().filter(|text| !self.found.contains(text));
+        let fresh = self
+            .pager
+            .warnings()
+            .into_iter()
+            .filter(|text| !self.found.contains(text));
         self.found.iter().cloned().chain(fresh).collect()
     }
 }

@@ -78,7 +78,8 @@ impl Mark {
         if self.by_row {
             // Ask for the page again, and know its rows.
             place.remember(rows, place.near + rows.len());
-            if place.listing.endpoint().key.is_none() && place.listing.paged_by() == PagedBy::Offset {
+            if place.listing.endpoint().key.is_none() && place.listing.paged_by() == PagedBy::Offset
+            {
                 place.skip += rows.len();
             }
         } else {
@@ -115,7 +116,9 @@ impl Trail {
         let mut slices = place.listing.slices().unwrap_or_default();
         slices.truncate(place.begun.unwrap_or(slices.len()));
         let near = place.near;
-        let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
+        let until = place
+            .offset
+            .saturating_add(u64::from(place.page_size).max(near as u64));
         let by_count = !by_offset || !place.irregular && place.listing.endpoint().key.is_none();
         place.irregular |= near > 0 && !by_count;
         Self {
@@ -143,7 +146,10 @@ impl Trail {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
             let has_time = self.place.listing.endpoint().time.is_some();
-            for identity in identities.iter_mut().filter(|identity| !has_time || !identity.has_key()) {
+            for identity in identities
+                .iter_mut()
+                .filter(|identity| !has_time || !identity.has_key())
+            {
                 *identity = identity.of_slice(slice);
             }
         }
@@ -167,15 +173,26 @@ impl Trail {
             return 0;
         }
         let seen = self.place.seen();
-        let known = seen.get(..seen.len().saturating_sub(self.skip)).unwrap_or_default();
-        let room = usize::try_from(self.until().saturating_sub(self.place.offset)).unwrap_or(usize::MAX);
-        let known = known.get(known.len().saturating_sub(room)..).unwrap_or_default();
+        let known = seen
+            .get(..seen.len().saturating_sub(self.skip))
+            .unwrap_or_default();
+        let room =
+            usize::try_from(self.until().saturating_sub(self.place.offset)).unwrap_or(usize::MAX);
+        let known = known
+            .get(known.len().saturating_sub(room)..)
+            .unwrap_or_default();
         let most = known.len().min(rows.len());
         let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
         (1..=most).rev().find(is_end).unwrap_or_else(|| {
             // A page may be too short to come to their end. Where there are equal rows, that would be a guess.
-            let differ = known.iter().map(|row| row.whole).collect::<HashSet<_>>().len() == known.len();
-            let is_within = !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
+            let differ = known
+                .iter()
+                .map(|row| row.whole)
+                .collect::<HashSet<_>>()
+                .len()
+                == known.len();
+            let is_within =
+                !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
             if is_within { rows.len() } else { 0 }
         })
     }
@@ -197,7 +214,9 @@ impl Trail {
 
     /// The offset from which on none of the rows that came at `place` and before can come twice.
     pub(crate) fn until(&self) -> u64 {
-        self.near.back().map_or(self.place.offset + self.skip as u64, |(_, until)| *until)
+        self.near
+            .back()
+            .map_or(self.place.offset + self.skip as u64, |(_, until)| *until)
     }
 
     /// Moves on after a page of this shape, of which these rows are handed out.
@@ -213,7 +232,9 @@ impl Trail {
         if by_row {
             shape.kept = None;
         }
-        let left = self.skip.saturating_sub((shape.received - shape.overlap) as usize);
+        let left = self
+            .skip
+            .saturating_sub((shape.received - shape.overlap) as usize);
         self.skip = if shape.has_more { left } else { 0 };
         if !self.by_offset {
             let place = &mut self.place;
@@ -221,14 +242,28 @@ impl Trail {
             place.cursor.clone_from(&shape.cursor);
             return self.end(before, shape, rows, by_row, self.skip);
         }
-        let step = if shape.has_more && is_short { shape.received } else { shape.limit };
+        let step = if shape.has_more && is_short {
+            shape.received
+        } else {
+            shape.limit
+        };
         let place = &mut self.place;
         place.offset = before.offset.saturating_add(u64::from(step));
-        let until = before.offset.saturating_add(u64::from(shape.limit.max(shape.received)));
+        let until = before
+            .offset
+            .saturating_add(u64::from(shape.limit.max(shape.received)));
         self.near.push_back((rows.len(), until));
         // Each short page starts within those before it, which can bring their rows again.
-        while self.near.pop_front_if(|(_, until)| *until <= place.offset).is_some() {}
-        let near = if self.place.irregular { self.near.iter().map(|(rows, _)| rows).sum() } else { 0 };
+        while self
+            .near
+            .pop_front_if(|(_, until)| *until <= place.offset)
+            .is_some()
+        {}
+        let near = if self.place.irregular {
+            self.near.iter().map(|(rows, _)| rows).sum()
+        } else {
+            0
+        };
         self.place.skip = self.skip.min(near);
         self.end(before, shape, rows, by_row, near)
     }
@@ -254,7 +289,13 @@ impl Trail {
             }
         }
         let behind = shape.whole.then(|| place.clone());
-        Mark { before, behind, rows, by_row, shape }
+        Mark {
+            before,
+            behind,
+            rows,
+            by_row,
+            shape,
+        }
     }
 }
 
@@ -278,7 +319,11 @@ pub(crate) struct Arrival {
 impl Arrival {
     /// Begins with what is left of a page.
     pub(crate) fn new(first: Arc<Mark>, first_rows: usize) -> Self {
-        Self { first, first_rows, runs: VecDeque::new() }
+        Self {
+            first,
+            first_rows,
+            runs: VecDeque::new(),
+        }
     }
 
     /// Adds the page after it.
@@ -286,7 +331,11 @@ impl Arrival {
         let rows = mark.rows();
         match self.runs.back_mut() {
             Some(run) if run.rows == rows && run.shape == *mark.shape() => run.pages += 1,
-            _ => self.runs.push_back(Run { shape: mark.shape().clone(), rows, pages: 1 }),
+            _ => self.runs.push_back(Run {
+                shape: mark.shape().clone(),
+                rows,
+                pages: 1,
+            }),
         }
     }
 }

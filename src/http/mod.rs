@@ -56,7 +56,10 @@ impl Departure {
 
     /// Calls `on_leave` once, when the request leaves.
     pub fn new(on_leave: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Stage { now: AtomicU8::new(Self::WAITING), on_leave: Box::new(on_leave) }))
+        Self(Arc::new(Stage {
+            now: AtomicU8::new(Self::WAITING),
+            on_leave: Box::new(on_leave),
+        }))
     }
 
     /// For the transport, before it writes the first byte. On `false`, it must not write anything.
@@ -72,7 +75,8 @@ impl Departure {
 
     /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it is ever written.
     pub fn withdraw(&self) -> bool {
-        self.settle(Self::WITHDRAWN).map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
+        self.settle(Self::WITHDRAWN)
+            .map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
     }
 
     /// Whether it was given up.
@@ -81,7 +85,9 @@ impl Departure {
     }
 
     fn settle(&self, stage: u8) -> Result<u8, u8> {
-        self.0.now.compare_exchange(Self::WAITING, stage, Ordering::AcqRel, Ordering::Acquire)
+        self.0
+            .now
+            .compare_exchange(Self::WAITING, stage, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
@@ -125,5 +131,9 @@ pub enum SendError {
 pub trait Transport: Send + Sync {
     /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`] allows it. Dropping the
     /// future drops the connection.
-    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>>;
+    fn send(
+        &self,
+        request: Outgoing,
+        departure: Departure,
+    ) -> BoxFuture<'_, Result<Incoming, SendError>>;
 }

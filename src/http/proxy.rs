@@ -12,7 +12,11 @@ use crate::config::url::BaseUrl;
 pub fn of_settings(settings: &Settings) -> Option<String> {
     let wire = &settings.wire;
     let Some(proxy) = &wire.proxy else {
-        return if wire.trust_env { of_environment(&settings.base_url) } else { None };
+        return if wire.trust_env {
+            of_environment(&settings.base_url)
+        } else {
+            None
+        };
     };
     let url = Url::parse(proxy.expose_secret()).ok()?;
     Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
@@ -23,6 +27,10 @@ pub fn of_environment(base: &BaseUrl) -> Option<String> {
     let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
     let proxy = Matcher::from_system().intercept(&uri)?;
     let (host, port) = (proxy.uri().host()?, proxy.uri().port_u16());
-    let port = port.unwrap_or(if proxy.uri().scheme_str() == Some("https") { 443 } else { 80 });
+    let port = port.unwrap_or(if proxy.uri().scheme_str() == Some("https") {
+        443
+    } else {
+        80
+    });
     Some(format!("{host}:{port}"))
 }

@@ -32,16 +32,30 @@ pub struct Quota {
 /// or a time since 1970 in seconds or milliseconds.
 pub fn quotas(headers: &HeaderMap, wall: u64) -> Vec<Quota> {
     let mut found = Vec::new();
-    for value in headers.get_all("ratelimit").iter().filter_map(|value| value.to_str().ok()) {
+    for value in headers
+        .get_all("ratelimit")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+    {
         found.extend(combined(value, wall));
     }
-    for (policy, remaining, reset) in
-        [("", "ratelimit-remaining", "ratelimit-reset"), ("x", "x-ratelimit-remaining", "x-ratelimit-reset")]
-    {
-        let numbers = |name| headers.get_all(name).iter().filter_map(|value| number(value.to_str().ok()?));
+    for (policy, remaining, reset) in [
+        ("", "ratelimit-remaining", "ratelimit-reset"),
+        ("x", "x-ratelimit-remaining", "x-ratelimit-reset"),
+    ] {
+        let numbers = |name| {
+            headers
+                .get_all(name)
+                .iter()
+                .filter_map(|value| number(value.to_str().ok()?))
+        };
         if let Some(remaining) = numbers(remaining).min() {
             let reset = numbers(reset).max().map(|reset| from_now(reset, wall));
-            found.push(Quota { policy: policy.to_owned(), remaining, reset });
+            found.push(Quota {
+                policy: policy.to_owned(),
+                remaining,
+                reset,
+            });
         }
     }
     found.truncate(MAX_POLICIES_IN_ANSWER);
@@ -53,13 +67,22 @@ fn combined(value: &str, wall: u64) -> Vec<Quota> {
     let items = split(value, ',');
     let field = |parts: &[&str], names: [&str; 2]| {
         let mut pairs = parts.iter().filter_map(|part| part.split_once('='));
-        let named = |name: &str| names.iter().any(|other| name.trim().eq_ignore_ascii_case(other));
+        let named = |name: &str| {
+            names
+                .iter()
+                .any(|other| name.trim().eq_ignore_ascii_case(other))
+        };
         pairs.find_map(|(name, text)| named(name).then(|| number(text))?)
     };
     let quota = |policy: &str, parts: &[&str]| {
         let reset = field(parts, ["t", "reset"]).map(|reset| from_now(reset, wall));
         Some(Quota {
-            policy: policy.trim().trim_matches('"').chars().take(MAX_POLICY_NAME).collect(),
+            policy: policy
+                .trim()
+                .trim_matches('"')
+                .chars()
+                .take(MAX_POLICY_NAME)
+                .collect(),
             remaining: field(parts, ["r", "remaining"])?,
             reset,
         })
@@ -67,10 +90,18 @@ fn combined(value: &str, wall: u64) -> Vec<Quota> {
     let named = items.iter().filter_map(|item| {
         let parts = split(item, ';');
         let (name, rest) = parts.split_first()?;
-        if name.contains('=') { None } else { quota(name, rest) }
+        if name.contains('=') {
+            None
+        } else {
+            quota(name, rest)
+        }
     });
     let named: Vec<_> = named.collect();
-    if named.is_empty() { quota("", &items).into_iter().collect() } else { named }
+    if named.is_empty() {
+        quota("", &items).into_iter().collect()
+    } else {
+        named
+    }
 }
 
 /// Splits at `mark`, but not within quotes.
@@ -116,7 +147,8 @@ mod tests {
             );
         }
         let all = quotas(&map, WALL).into_iter();
-        all.map(|q| (q.policy, q.remaining, q.reset.map(|reset| reset.as_secs()))).collect()
+        all.map(|q| (q.policy, q.remaining, q.reset.map(|reset| reset.as_secs())))
+            .collect()
     }
 
     #[test]
@@ -131,18 +163,34 @@ mod tests {
                 ("RateLimit-Reset", "30"),
             ],
         ] {
-            assert_eq!(read(headers), [(String::new(), 50, Some(30))], "{headers:?}");
+            assert_eq!(
+                read(headers),
+                [(String::new(), 50, Some(30))],
+                "{headers:?}"
+            );
         }
         for reset in ["30", "30.5", "1700000030", "1700000030000"] {
-            let headers = [("X-RateLimit-Remaining", "50"), ("X-RateLimit-Reset", reset)];
+            let headers = [
+                ("X-RateLimit-Remaining", "50"),
+                ("X-RateLimit-Reset", reset),
+            ];
             assert_eq!(read(&headers), [("x".to_owned(), 50, Some(30))], "{reset}");
         }
     }
 
     #[test]
     fn several_policies_keep_their_names() {
-        let quotas = read(&[("RateLimit", "\"burst;,\";r=5;t=10, hourly;r=70;t=1800;pk=:x:")]);
-        assert_eq!(quotas, [("burst;,".to_owned(), 5, Some(10)), ("hourly".to_owned(), 70, Some(1800))]);
+        let quotas = read(&[(
+            "RateLimit",
+            "\"burst;,\";r=5;t=10, hourly;r=70;t=1800;pk=:x:",
+        )]);
+        assert_eq!(
+            quotas,
+            [
+                ("burst;,".to_owned(), 5, Some(10)),
+                ("hourly".to_owned(), 70, Some(1800))
+            ]
+        );
         let both = read(&[("RateLimit-Remaining", "3"), ("X-RateLimit-Remaining", "2")]);
         assert_eq!(both, [(String::new(), 3, None), ("x".to_owned(), 2, None)]);
     }
@@ -160,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_past_or_absurd_reset() {
-        let reset = |text| read(&[("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", text)])[0].2;
+        let reset =
+            |text| read(&[("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", text)])[0].2;
         assert_eq!(reset("1600000000"), Some(0));
         assert_eq!(reset("soon"), None);
         assert!(reset(&"9".repeat(40)).unwrap() > 1 << 40);
@@ -168,9 +217,20 @@ mod tests {
 
     #[test]
     fn what_cannot_be_understood_is_absent() {
-        for value in
-            ["", "-1", "many", "\u{661}", "1e3", "+5", "\"default\"", "limit=100", ";;;", ",,,", "\"", "r=\""]
-        {
+        for value in [
+            "",
+            "-1",
+            "many",
+            "\u{661}",
+            "1e3",
+            "+5",
+            "\"default\"",
+            "limit=100",
+            ";;;",
+            ",,,",
+            "\"",
+            "r=\"",
+        ] {
             let mut map = HeaderMap::new();
             for name in ["ratelimit", "ratelimit-remaining", "x-ratelimit-remaining"] {
                 map.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());

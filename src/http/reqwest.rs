@@ -51,13 +51,20 @@ impl HttpTransport {
         // An error only means that the provider is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
         let (reads, writes) = (build(settings, MAX_READS)?, build(settings, 0)?);
-        Ok(Arc::new(Self { reads, writes, proxy: proxy::of_settings(settings) }))
+        Ok(Arc::new(Self {
+            reads,
+            writes,
+            proxy: proxy::of_settings(settings),
+        }))
     }
 }
 
 fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client> {
     let (base, wire) = (&settings.base_url, &settings.wire);
-    let localhost = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
+    let localhost = [
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+    ];
     let mut builder = reqwest::Client::builder()
         .user_agent(USER_AGENT)
         .redirect(reqwest::redirect::Policy::none())
@@ -81,7 +88,9 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     if let Some(proxy) = &wire.proxy {
         let url = proxy.expose_secret();
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(Error::configuration("proxy must start with http:// or https://"));
+            return Err(Error::configuration(
+                "proxy must start with http:// or https://",
+            ));
         }
         tls |= url.starts_with("https://");
         let proxy = reqwest::Proxy::all(url)
@@ -99,7 +108,10 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
             .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
             .map_err(|error| fail(&error.to_string()))?;
         if pem.len() as u64 > MAX_CA_BUNDLE {
-            return Err(fail(&format!("it is longer than {} MiB", MAX_CA_BUNDLE >> 20)));
+            return Err(fail(&format!(
+                "it is longer than {} MiB",
+                MAX_CA_BUNDLE >> 20
+            )));
         }
         let certificates = reqwest::Certificate::from_pem_bundle(&pem)
             .ok()
@@ -130,15 +142,41 @@ fn trust_advice() -> String {
 }
 
 impl Transport for HttpTransport {
-    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
-        let Outgoing { method, url, headers, body } = request;
-        let client = if method == Method::GET { &self.reads } else { &self.writes };
-        let body = Cargo { data: body.filter(|body| !body.is_empty()), departure };
-        let request = client.request(method, url).headers(headers).body(reqwest::Body::wrap(body));
+    fn send(
+        &self,
+        request: Outgoing,
+        departure: Departure,
+    ) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let Outgoing {
+            method,
+            url,
+            headers,
+            body,
+        } = request;
+        let client = if method == Method::GET {
+            &self.reads
+        } else {
+            &self.writes
+        };
+        let body = Cargo {
+            data: body.filter(|body| !body.is_empty()),
+            departure,
+        };
+        let request = client
+            .request(method, url)
+            .headers(headers)
+            .body(reqwest::Body::wrap(body));
         async move {
-            let response = request.send().await.map_err(|error| classify(&error, self.proxy.as_deref()))?;
+            let response = request
+                .send()
+                .await
+                .map_err(|error| classify(&error, self.proxy.as_deref()))?;
             let (status, headers) = (response.status(), response.headers().clone());
-            Ok(Incoming { status, headers, body: Box::new(response) })
+            Ok(Incoming {
+                status,
+                headers,
+                body: Box::new(response),
+            })
         }
         .boxed()
     }
@@ -193,11 +231,16 @@ fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
         let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
         let reason = reason.unwrap_or_else(|| {
             let reason = tls.map_or_else(|| connect_words(error), tls_words);
-            proxy.map_or_else(|| reason.clone(), |proxy| format!("{reason} (through the proxy {proxy})"))
+            proxy.map_or_else(
+                || reason.clone(),
+                |proxy| format!("{reason} (through the proxy {proxy})"),
+            )
         });
         let root = root_cause(error);
-        let fatal =
-            tls.is_some() || error.is_builder() || root == PROXY_407 || root.starts_with(PROXY_SCHEME);
+        let fatal = tls.is_some()
+            || error.is_builder()
+            || root == PROXY_407
+            || root.starts_with(PROXY_SCHEME);
         return SendError::Unsent { reason, fatal };
     }
     if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
@@ -206,7 +249,9 @@ fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
             fatal: false,
         };
     }
-    SendError::Ambiguous { reason: words(error) }
+    SendError::Ambiguous {
+        reason: words(error),
+    }
 }
 
 /// The outermost error of type `T` in the chain. What an `io::Error` wraps is not its `source`, so look inside.
@@ -216,7 +261,9 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
         if let Some(found) = error.downcast_ref::<T>() {
             return Some(found);
         }
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let inner = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
         if let Some(found) = inner.and_then(|inner| find(inner)) {
             return Some(found);
         }
@@ -229,7 +276,9 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
 fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
     let outer = find::<io::Error>(error)?;
     let inner = outer.get_ref().and_then(|inner| io_kind(inner));
-    inner.or_else(|| outer.source().and_then(io_kind)).or(Some(outer.kind()))
+    inner
+        .or_else(|| outer.source().and_then(io_kind))
+        .or(Some(outer.kind()))
 }
 
 fn root_cause(error: &dyn StdError) -> String {
@@ -245,7 +294,10 @@ fn connect_words(error: &reqwest::Error) -> String {
         return "no connection within connect_timeout".to_owned();
     }
     if error.is_dns() {
-        return format!("the host name could not be resolved ({})", root_cause(error));
+        return format!(
+            "the host name could not be resolved ({})",
+            root_cause(error)
+        );
     }
     match io_kind(error) {
         Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
@@ -344,11 +396,16 @@ fn tls_words(error: &rustls::Error) -> String {
             other => {
                 // Only its name: its fields may contain foreign text.
                 let fault = format!("{other:?}");
-                let name = fault.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                let name = fault
+                    .split(|c: char| !c.is_ascii_alphanumeric())
+                    .next()
+                    .unwrap_or_default();
                 return format!("the server's certificate cannot be verified ({name})");
             }
         },
-        Tls::InvalidMessage(_) => "what answers there does not speak TLS; is it plain http, or another port?",
+        Tls::InvalidMessage(_) => {
+            "what answers there does not speak TLS; is it plain http, or another port?"
+        }
         Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
             "the server offers no version of TLS that is safe (1.2 or later)"
         }
@@ -368,20 +425,31 @@ mod tests {
     fn a_request_that_was_given_up_is_not_written() {
         for data in [None, Some(Bytes::from_static(b"{}"))] {
             let departure = Departure::new(|| panic!("it left"));
-            let mut cargo = Cargo { data, departure: departure.clone() };
+            let mut cargo = Cargo {
+                data,
+                departure: departure.clone(),
+            };
             assert!(departure.withdraw());
             // hyper sees a body, and polls it before it writes the head.
             assert!(!cargo.is_end_stream());
             assert_eq!(cargo.size_hint().exact(), None);
             let polled = std::future::poll_fn(|context| Pin::new(&mut cargo).poll_frame(context));
-            assert!(polled.now_or_never().flatten().is_some_and(|frame| frame.is_err()));
+            assert!(
+                polled
+                    .now_or_never()
+                    .flatten()
+                    .is_some_and(|frame| frame.is_err())
+            );
         }
     }
 
     #[test]
     fn a_request_that_left_cannot_be_given_up() {
         let departure = Departure::new(|| ());
-        let cargo = Cargo { data: None, departure: departure.clone() };
+        let cargo = Cargo {
+            data: None,
+            departure: departure.clone(),
+        };
         assert_eq!(cargo.size_hint().exact(), Some(0));
         assert!(cargo.is_end_stream());
         assert!(!departure.withdraw());

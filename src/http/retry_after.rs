@@ -7,7 +7,8 @@ use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
 /// A `Date` header is ignored unless it is this long after 1970, where clocks start that were never set.
-const PLAUSIBLE: Range<Duration> = Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
+const PLAUSIBLE: Range<Duration> =
+    Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
 
 /// The wait that `headers` ask for, if any, and whether a value could not be understood.
 ///
@@ -46,7 +47,11 @@ fn parse(text: &str, now: SystemTime) -> Option<Duration> {
         digits.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
     };
     // Of several values a proxy may make one with commas.
-    if let Some(all) = text.split(',').map(|part| seconds(part.trim())).collect::<Option<Vec<_>>>() {
+    if let Some(all) = text
+        .split(',')
+        .map(|part| seconds(part.trim()))
+        .collect::<Option<Vec<_>>>()
+    {
         return all.into_iter().max();
     }
     let date = httpdate::parse_http_date(text).ok()?;

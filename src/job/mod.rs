@@ -84,10 +84,14 @@ impl Job {
                 .ok_or_else(|| format!("{path}: missing, null or empty"))
         };
         let instant = |path: &str| -> Result<Option<Timestamp>, String> {
-            let parse = |text: String| parse_instant(&text).map_err(|error| format!("{path}: {error}"));
+            let parse =
+                |text: String| parse_instant(&text).map_err(|error| format!("{path}: {error}"));
             text(path)?.map(parse).transpose()
         };
-        if let Some(source) = raw.get("source").filter(|source| !source.is_object() && !source.is_null()) {
+        if let Some(source) = raw
+            .get("source")
+            .filter(|source| !source.is_object() && !source.is_null())
+        {
             return Err(format!("source: {}", json::wrong_type(source, "an object")));
         }
         Ok(Self {
@@ -131,7 +135,9 @@ impl Prompt {
     /// Refuses what the service would: the minimum is one visible letter. No cap is documented.
     pub fn parse(text: String) -> Result<Self> {
         if text.trim().is_empty() {
-            return Err(Error::argument("the prompt is empty: say in plain words what the agent is to do"));
+            return Err(Error::argument(
+                "the prompt is empty: say in plain words what the agent is to do",
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -159,7 +165,16 @@ pub async fn message(
     prompt: Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    post(client, Template::own(MESSAGE.to_owned()), project, Some(id), prompt, None, observer).await
+    post(
+        client,
+        Template::own(MESSAGE.to_owned()),
+        project,
+        Some(id),
+        prompt,
+        None,
+        observer,
+    )
+    .await
 }
 
 /// Reads a job. `prompt` is what no error may show, if it is known.
@@ -171,8 +186,16 @@ pub async fn get(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let read = client.read(client.settings().job_path.clone(), Some(project.clone()));
-    let call = Call { id: Some(id.clone()), lane: Lane::Jobs, cap: cap(client), prompt, ..read };
-    client.call(call, observer, |answer| decode(answer, project, Some(id))).await
+    let call = Call {
+        id: Some(id.clone()),
+        lane: Lane::Jobs,
+        cap: cap(client),
+        prompt,
+        ..read
+    };
+    client
+        .call(call, observer, |answer| decode(answer, project, Some(id)))
+        .await
 }
 
 async fn post(
@@ -184,8 +207,10 @@ async fn post(
     creating: Option<Arc<Creating>>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let body = serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 }))
-        .map_err(|error| Error::argument(format!("the prompt cannot be written as JSON: {error}")))?;
+    let body =
+        serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 })).map_err(|error| {
+            Error::argument(format!("the prompt cannot be written as JSON: {error}"))
+        })?;
     let call = Call {
         method: Method::POST,
         id: id.clone(),
@@ -204,7 +229,10 @@ async fn post(
             }
         })
     };
-    client.call(call, observer, decode).await.map_err(Error::or_not_sent)
+    client
+        .call(call, observer, decode)
+        .await
+        .map_err(Error::or_not_sent)
 }
 
 fn cap(client: &Client) -> usize {

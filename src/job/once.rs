@@ -37,7 +37,10 @@ impl OnceName {
     }
 
     fn key(self, project: &Segment) -> OnceKey {
-        OnceKey { project_id: project.as_str().to_owned(), name: self.0 }
+        OnceKey {
+            project_id: project.as_str().to_owned(),
+            name: self.0,
+        }
     }
 }
 
@@ -74,7 +77,14 @@ pub async fn create(
         fault: Arc::default(),
         noted: AtomicBool::new(false),
     });
-    let result = super::create(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
+    let result = super::create(
+        client,
+        project,
+        prompt,
+        Some(Arc::clone(&creating)),
+        observer,
+    )
+    .await;
     // Waits until the notes are on the disk, in case the caller ends its process now. A call whose deadline passed while the
     // store was locked has none, and waits no longer.
     let written = match creating.noted.load(Ordering::Relaxed) {
@@ -91,7 +101,9 @@ pub async fn create(
         }
         Err(mut error) => {
             if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
-                error.message.push_str(&format!("; {}", how_to_resolve(&key)));
+                error
+                    .message
+                    .push_str(&format!("; {}", how_to_resolve(&key)));
             } else if let Some(fault) = fault {
                 let text = format!(
                     "no job was created under the name {key}, but the store could not record that ({}): its \
@@ -114,7 +126,12 @@ pub async fn resolve(
 ) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
-    let Some(_lock) = names.0.store.within(deadline, names.lock(key.clone())).await? else {
+    let Some(_lock) = names
+        .0
+        .store
+        .within(deadline, names.lock(key.clone()))
+        .await?
+    else {
         return Err(Error::argument(format!(
             "the job of the name {key} is being created at this moment: wait until that has ended"
         )));
@@ -123,7 +140,12 @@ pub async fn resolve(
         id: id.as_str().to_owned(),
         body: last.map(|job| job.raw.to_string().into_bytes()),
     });
-    match names.0.store.within(deadline, names.resolve(key.clone(), job)).await? {
+    match names
+        .0
+        .store
+        .within(deadline, names.resolve(key.clone(), job))
+        .await?
+    {
         true => Ok(()),
         false => Err(Error::argument(format!(
             "no creation under the name {key} in project '{}' has an unknown outcome: nothing was changed",
@@ -142,12 +164,22 @@ pub enum NameState {
 /// All names of a project, with their states.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
-    let all = names.0.store.within(deadline, names.all(project.as_str().to_owned())).await?;
+    let all = names
+        .0
+        .store
+        .within(deadline, names.all(project.as_str().to_owned()))
+        .await?;
     let mut listed = Vec::with_capacity(all.len());
     for creation in all {
         let state = match &creation.job {
             Some(_) => NameState::Created,
-            None if names.0.store.within(deadline, names.lock(creation.key.clone())).await?.is_none() => {
+            None if names
+                .0
+                .store
+                .within(deadline, names.lock(creation.key.clone()))
+                .await?
+                .is_none() =>
+            {
                 NameState::Creating
             }
             None => NameState::Unknown,
@@ -183,23 +215,44 @@ async fn claim(
     observer: &dyn JobObserver,
 ) -> Result<Claim> {
     let deadline = client.deadline();
-    let (mut step, mut wait) = (STEPS.0, OpenWait::new("another call is creating this job", SAID_AFTER));
+    let (mut step, mut wait) = (
+        STEPS.0,
+        OpenWait::new("another call is creating this job", SAID_AFTER),
+    );
     loop {
-        let standing = || names.0.store.within(deadline, names.standing(key.clone(), prompt.0.clone()));
+        let standing = || {
+            names
+                .0
+                .store
+                .within(deadline, names.standing(key.clone(), prompt.0.clone()))
+        };
         let has_waited = step > STEPS.0;
         let created = |(job, begun): (CreatedJob, Millis)| {
-            let age = if has_waited { 0 } else { (client.now() - begun).max(0).unsigned_abs() };
+            let age = if has_waited {
+                0
+            } else {
+                (client.now() - begun).max(0).unsigned_abs()
+            };
             Claim::Created(job, Instant::now().checked_sub(Duration::from_millis(age)))
         };
         if let Some(found) = job_of(key, standing().await?)? {
             return Ok(created(found));
         }
-        if let Some(lock) = names.0.store.within(deadline, names.lock(key.clone())).await? {
+        if let Some(lock) = names
+            .0
+            .store
+            .within(deadline, names.lock(key.clone()))
+            .await?
+        {
             // Only now: who had it before may have ended between the two.
             return match standing().await? {
                 Standing::Free => Ok(Claim::Ours(lock)),
-                Standing::Taken(Creation { job: None, begun, .. }) => Err(unknown(key, &timestamp(begun))),
-                other => job_of(key, other)?.map(created).ok_or_else(|| Error::bug("a name without a job")),
+                Standing::Taken(Creation {
+                    job: None, begun, ..
+                }) => Err(unknown(key, &timestamp(begun))),
+                other => job_of(key, other)?
+                    .map(created)
+                    .ok_or_else(|| Error::bug("a name without a job")),
             };
         }
         wait.announce(observer, || {
@@ -233,7 +286,12 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
         None => Ok(serde_json::json!({ "id": known.id, "status": STATUS_UNKNOWN })),
     };
     let job = raw.and_then(|raw| Job::from_value(raw, project));
-    job.map_err(|why| Error::new(Kind::Store, format!("the store's copy of the job cannot be read: {why}")))
+    job.map_err(|why| {
+        Error::new(
+            Kind::Store,
+            format!("the store's copy of the job cannot be read: {why}"),
+        )
+    })
 }
 
 /// The error of a name whose outcome is unknown.
@@ -260,9 +318,10 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
                 str_literal(id)
             ),
         ),
-        None => {
-            ("it is unknown whether its job exists: look on the platform".to_owned(), how_to_resolve(key))
-        }
+        None => (
+            "it is unknown whether its job exists: look on the platform".to_owned(),
+            how_to_resolve(key),
+        ),
     };
     Error::new(
         Kind::UnconfirmedWrite,
@@ -299,7 +358,11 @@ fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
         safe(id, MAX_SEGMENT),
         str_literal(id)
     );
-    let about = UnrecordedJob { name: key.name.clone(), job: id.to_owned(), why };
+    let about = UnrecordedJob {
+        name: key.name.clone(),
+        job: id.to_owned(),
+        why,
+    };
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
@@ -318,8 +381,16 @@ pub(crate) struct Creating {
 
 impl Creating {
     pub(crate) fn created(&self, job: &Job, body: &[u8]) {
-        let job = CreatedJob { id: job.id.as_str().to_owned(), body: Some(body.to_vec()) };
-        self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());
+        let job = CreatedJob {
+            id: job.id.as_str().to_owned(),
+            body: Some(body.to_vec()),
+        };
+        self.names.created(
+            self.key.clone(),
+            Arc::clone(&self.prompt),
+            job,
+            self.ended(),
+        );
     }
 
     /// Keeps the lock until a piece of work has ended, and remembers why it failed.
@@ -337,13 +408,18 @@ impl Journal for Creating {
         async move {
             let undo = Undo(Some(self));
             let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
-            self.names.0.store.within(deadline, noted).await.map_err(|mut error| {
-                error.message = format!(
-                    "not sent, because the store could not record the name {}: {}",
-                    self.key, error.message
-                );
-                error
-            })?;
+            self.names
+                .0
+                .store
+                .within(deadline, noted)
+                .await
+                .map_err(|mut error| {
+                    error.message = format!(
+                        "not sent, because the store could not record the name {}: {}",
+                        self.key, error.message
+                    );
+                    error
+                })?;
             undo.defuse();
             self.noted.store(true, Ordering::Relaxed);
             Ok(())

@@ -55,9 +55,10 @@ impl WaitOptions {
 
     /// Checks them. One interval that is given moves the other's default, two must fit.
     pub fn validate(self) -> Result<Wait> {
-        for (name, given) in
-            [("poll_interval", self.poll_interval), ("max_poll_interval", self.max_poll_interval)]
-        {
+        for (name, given) in [
+            ("poll_interval", self.poll_interval),
+            ("max_poll_interval", self.max_poll_interval),
+        ] {
             given.map(|given| seconds(name, given)).transpose()?;
         }
         let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
@@ -66,12 +67,17 @@ impl WaitOptions {
                     "poll_interval ({first}) is longer than max_poll_interval ({longest})"
                 )));
             }
-            (Some(first), longest) => (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first))),
+            (Some(first), longest) => {
+                (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first)))
+            }
             (None, Some(longest)) => (Self::POLL_INTERVAL.min(longest), longest),
             (None, None) => (Self::POLL_INTERVAL, Self::MAX_POLL_INTERVAL),
         };
         Ok(Wait {
-            timeout: self.timeout.map(|timeout| seconds_or_zero("timeout", timeout)).transpose()?,
+            timeout: self
+                .timeout
+                .map(|timeout| seconds_or_zero("timeout", timeout))
+                .transpose()?,
             poll_interval: seconds("poll_interval", first)?,
             max_poll_interval: seconds("max_poll_interval", longest)?,
             check: self.check,
@@ -96,7 +102,13 @@ impl Target {
     /// A job that was only just created or written to: its first poll comes after an interval.
     pub fn just_written(job: Job, prompt: Prompt) -> Self {
         let (project, id) = (job.project.clone(), job.id.clone());
-        Self { project, id, last: Some(job), rest_first: true, prompt: Some(prompt.into()) }
+        Self {
+            project,
+            id,
+            last: Some(job),
+            rest_first: true,
+            prompt: Some(prompt.into()),
+        }
     }
 }
 
@@ -109,11 +121,21 @@ pub fn wait<'a>(
     observer: &'a dyn JobObserver,
 ) -> impl Future<Output = Result<Job>> + Send + 'a {
     let written = target.rest_first;
-    until_final(client, target, wait, observer)
-        .map_err(move |error| if written { error.with_outcome(Some(Outcome::Applied)) } else { error })
+    until_final(client, target, wait, observer).map_err(move |error| {
+        if written {
+            error.with_outcome(Some(Outcome::Applied))
+        } else {
+            error
+        }
+    })
 }
 
-async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn JobObserver) -> Result<Job> {
+async fn until_final(
+    client: &Client,
+    target: Target,
+    wait: Wait,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
     let begun = Instant::now();
     let until = wait.timeout.map(|timeout| begun + timeout);
     let settled = begun + wait.settle;
@@ -131,12 +153,26 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
         let prompt = target.prompt.clone();
         // An answer says how things stood when it was asked for, however late it comes.
         let asked = Instant::now();
-        let poll = Box::pin(job::get(client, &target.project, &target.id, prompt, observer));
+        let poll = Box::pin(job::get(
+            client,
+            &target.project,
+            &target.id,
+            prompt,
+            observer,
+        ));
         let polled = match until {
             None => poll.await,
             Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
                 Ok(polled) => polled,
-                Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()), observer)),
+                Err(_) => {
+                    return Err(too_late(
+                        &target.id,
+                        wait.timeout,
+                        last,
+                        Some(unanswered()),
+                        observer,
+                    ));
+                }
             },
         };
         let failure = match polled {
@@ -149,7 +185,9 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
                 last = Some(job);
                 None
             }
-            Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => Some(error),
+            Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => {
+                Some(error)
+            }
             Err(error) => {
                 observer.failed(last);
                 return Err(error);
@@ -174,7 +212,13 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
         }
         if asked {
             let pause = at.saturating_duration_since(Instant::now());
-            client.note_pause(pause, "wait_for_job", messages::SERVICE_ASKED, None, observer);
+            client.note_pause(
+                pause,
+                "wait_for_job",
+                messages::SERVICE_ASKED,
+                None,
+                observer,
+            );
         }
         rest(at, until).await;
     }
@@ -193,10 +237,12 @@ fn next_poll(
     wait: &Wait,
     retry_after: Option<Duration>,
 ) -> (Instant, bool) {
-    let jittered = interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
+    let jittered =
+        interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(POLL_GROWTH).min(wait.max_poll_interval);
-    let asked =
-        retry_after.map_or(Duration::ZERO, |wait| wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter()));
+    let asked = retry_after.map_or(Duration::ZERO, |wait| {
+        wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter())
+    });
     (Instant::now() + jittered.max(asked), asked > jittered)
 }
 
@@ -224,7 +270,9 @@ fn too_late(
     failure: Option<Error>,
     observer: &dyn JobObserver,
 ) -> Error {
-    let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
+    let status = last
+        .as_ref()
+        .map_or("never seen", |job| job.status.as_str());
     let message = format!(
         "job {} was not final after {} s (last status: {}); it keeps running, and you can wait for it again",
         shown(id),
@@ -239,7 +287,10 @@ fn too_late(
 fn unanswered() -> Error {
     let mut error = Error::new(
         Kind::Timeout,
-        format!("the last poll was not answered within {} s of the end of the wait", LAST_POLL.as_secs()),
+        format!(
+            "the last poll was not answered within {} s of the end of the wait",
+            LAST_POLL.as_secs()
+        ),
     );
     error.transient = true;
     error

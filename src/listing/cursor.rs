@@ -7,9 +7,10 @@ pub const CURSOR: &str = "cursor";
 
 /// The cursor in what the service sent, which may be a whole URL. The key goes to no other origin, whatever it says.
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
-    let is_whole = ["http://", "https://"]
-        .iter()
-        .any(|scheme| sent.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));
+    let is_whole = ["http://", "https://"].iter().any(|scheme| {
+        sent.get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    });
     let is_relative = sent.starts_with('/') && sent.contains('?');
     if !is_whole && !is_relative {
         return Ok(sent.to_owned());
@@ -19,9 +20,14 @@ pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     let url = base.join(sent).map_err(|_| unreadable())?;
     if url.origin() != base.origin() {
         let host = crate::text::safe(url.host_str().unwrap_or_default(), 60);
-        return Err(format!("it sent a cursor that leads to another server ({host}), which is not asked"));
+        return Err(format!(
+            "it sent a cursor that leads to another server ({host}), which is not asked"
+        ));
     }
-    let found = url.query_pairs().find(|(name, _)| name == CURSOR).map(|(_, cursor)| cursor.into_owned());
+    let found = url
+        .query_pairs()
+        .find(|(name, _)| name == CURSOR)
+        .map(|(_, cursor)| cursor.into_owned());
     found
         .filter(|cursor| !cursor.is_empty() && !cursor.contains(char::REPLACEMENT_CHARACTER))
         .ok_or_else(|| "it sent a cursor that is a URL without a cursor in it".to_owned())
@@ -38,17 +44,26 @@ mod tests {
         for (sent, cursor) in [
             ("eyJpZCI6MX0=", "eyJpZCI6MX0="),
             ("/eyJpZCI6MX0=", "/eyJpZCI6MX0="),
-            ("https://docs.example/v1/searches?limit=2&cursor=a%2Bb", "a+b"),
+            (
+                "https://docs.example/v1/searches?limit=2&cursor=a%2Bb",
+                "a+b",
+            ),
             ("HTTPS://DOCS.EXAMPLE:443/?cursor=x", "x"),
             ("/v1/searches?cursor=x", "x"),
         ] {
             assert_eq!(plain(BASE, sent).as_deref(), Ok(cursor), "{sent}");
         }
         for (sent, why) in [
-            ("https://evil.example/?cursor=x", "another server (evil.example)"),
+            (
+                "https://evil.example/?cursor=x",
+                "another server (evil.example)",
+            ),
             ("http://docs.example/?cursor=x", "another server"),
             ("https://docs.example:444/?cursor=x", "another server"),
-            ("https://docs.example@evil.example/?cursor=x", "another server"),
+            (
+                "https://docs.example@evil.example/?cursor=x",
+                "another server",
+            ),
             ("//evil.example/?cursor=x", "another server"),
             ("https://docs.example/v1/searches", "without a cursor"),
             ("https://docs.example/?cursor=", "without a cursor"),

@@ -69,12 +69,19 @@ macro_rules! fields {
 
 /// A field that every row has.
 pub(crate) const fn required(name: &'static str, holds: Holds) -> Field {
-    Field { name, holds, required: true }
+    Field {
+        name,
+        holds,
+        required: true,
+    }
 }
 
 /// The counts of a site, without a path.
-pub const COUNTS: &[Field] =
-    &[required("human", Holds::Integer), required("ai", Holds::Integer), required("total", Holds::Integer)];
+pub const COUNTS: &[Field] = &[
+    required("human", Holds::Integer),
+    required("ai", Holds::Integer),
+    required("total", Holds::Integer),
+];
 
 const COUNTS_BY_PATH: &[Field] = &[
     required("path", Holds::Text),
@@ -113,8 +120,10 @@ const fn by_cursor(name: &'static str, path: &'static str) -> Endpoint {
 }
 
 /// Unique visitors.
-pub const VISITORS: &Endpoint =
-    &Endpoint { adds_up: false, ..by_path("visitors", "/v1/analytics/{project_id}/visitors") };
+pub const VISITORS: &Endpoint = &Endpoint {
+    adds_up: false,
+    ..by_path("visitors", "/v1/analytics/{project_id}/visitors")
+};
 
 /// Page views.
 pub const VIEWS: &Endpoint = &by_path("views", "/v1/analytics/{project_id}/views");
@@ -167,7 +176,10 @@ pub const FEEDBACK_BY_PAGE: &Endpoint = &Endpoint {
     paged_by: PagedBy::Nothing,
     filters: &["source", "status"],
     fields: fields![Text "path", Integer "thumbsUp", Integer "thumbsDown", Integer "code", Integer "total"],
-    ..by_cursor("feedback_by_page", "/v1/analytics/{project_id}/feedback/by-page")
+    ..by_cursor(
+        "feedback_by_page",
+        "/v1/analytics/{project_id}/feedback/by-page",
+    )
 };
 
 /// One conversation with the assistant: one object.
@@ -213,10 +225,16 @@ pub(super) const OTHER: &Endpoint = &Endpoint {
 
 impl Endpoint {
     pub fn at(path: &str) -> Option<&'static Self> {
-        ENDPOINTS.iter().copied().find(|endpoint| endpoint.path == path)
+        ENDPOINTS
+            .iter()
+            .copied()
+            .find(|endpoint| endpoint.path == path)
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
-        ENDPOINTS.iter().copied().find(|endpoint| endpoint.name == name)
+        ENDPOINTS
+            .iter()
+            .copied()
+            .find(|endpoint| endpoint.name == name)
     }
 }

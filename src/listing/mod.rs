@@ -68,7 +68,12 @@ impl Listing {
 
     /// The same on some days.
     pub fn days(endpoint: &'static Endpoint, project: &Segment, days: Slice) -> Self {
-        Self::of(endpoint, project, Some(days.from.to_string()), Some(days.to.to_string()))
+        Self::of(
+            endpoint,
+            project,
+            Some(days.from.to_string()),
+            Some(days.to.to_string()),
+        )
     }
 
     /// Whatever `path` lists.
@@ -79,20 +84,36 @@ impl Listing {
         shape: Shape,
     ) -> Result<Self> {
         check_query(&query)?;
-        let Shape { items, has_more, next_cursor } = &shape;
+        let Shape {
+            items,
+            has_more,
+            next_cursor,
+        } = &shape;
         let cursor = next_cursor.as_ref();
-        let is_empty = [Some(items), Some(has_more), cursor].into_iter().flatten().any(String::is_empty);
+        let is_empty = [Some(items), Some(has_more), cursor]
+            .into_iter()
+            .flatten()
+            .any(String::is_empty);
         if is_empty || items == has_more || cursor == Some(items) || cursor == Some(has_more) {
-            return Err(Error::argument("items, has_more and next_cursor must name different fields"));
+            return Err(Error::argument(
+                "items, has_more and next_cursor must name different fields",
+            ));
         }
         let project_id = project.map(|project| project.as_str().to_owned());
-        Ok(Self { path: path.as_str().to_owned(), project_id, query, shape: Some(shape), every: None })
+        Ok(Self {
+            path: path.as_str().to_owned(),
+            project_id,
+            query,
+            shape: Some(shape),
+            every: None,
+        })
     }
 
     /// Only rows of which a field has one of these values, comma-separated.
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: Option<String>) -> Self {
-        self.query.extend(value.map(|value| (name.to_owned(), value)));
+        self.query
+            .extend(value.map(|value| (name.to_owned(), value)));
         self
     }
 
@@ -121,7 +142,8 @@ impl Listing {
         }
         let day = |what, name| {
             let date = self.filter(name);
-            let date = date.ok_or_else(|| Error::argument(format!("every needs a period, or {what}")))?;
+            let date =
+                date.ok_or_else(|| Error::argument(format!("every needs a period, or {what}")))?;
             Moment::parse(what, date)
         };
         let [from, to] = DATES;
@@ -130,7 +152,10 @@ impl Listing {
 
     /// The same on the days of one of its slices.
     pub(crate) fn part(&self, days: Slice) -> Self {
-        let mut part = Self { every: None, ..self.clone() };
+        let mut part = Self {
+            every: None,
+            ..self.clone()
+        };
         for (name, value) in &mut part.query {
             for (date, day) in DATES.into_iter().zip([days.from, days.to]) {
                 if name == date {
@@ -145,7 +170,9 @@ impl Listing {
     pub(crate) fn check(&self) -> Result<()> {
         Template::parse("resume: path", &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
-            return Err(Error::argument("resume: the path is not that of a known listing"));
+            return Err(Error::argument(
+                "resume: the path is not that of a known listing",
+            ));
         }
         check_query(&self.query)?;
         self.slices()?;
@@ -159,25 +186,36 @@ impl Listing {
 
     /// What is known of what it lists.
     pub fn endpoint(&self) -> &'static Endpoint {
-        let known = if self.shape.is_none() { Endpoint::at(&self.path) } else { None };
+        let known = if self.shape.is_none() {
+            Endpoint::at(&self.path)
+        } else {
+            None
+        };
         known.unwrap_or(OTHER)
     }
 
     pub fn paged_by(&self) -> PagedBy {
         match &self.shape {
-            Some(Shape { next_cursor: Some(_), .. }) => PagedBy::Cursor,
+            Some(Shape {
+                next_cursor: Some(_),
+                ..
+            }) => PagedBy::Cursor,
             _ => self.endpoint().paged_by,
         }
     }
 
     /// The name of its rows in an answer.
     pub(crate) fn items(&self) -> &str {
-        self.shape.as_ref().map_or(self.endpoint().items, |shape| &shape.items)
+        self.shape
+            .as_ref()
+            .map_or(self.endpoint().items, |shape| &shape.items)
     }
 
     /// The name of the flag that says that there is more.
     pub(crate) fn has_more(&self) -> Option<&str> {
-        self.shape.as_ref().map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
+        self.shape
+            .as_ref()
+            .map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
     }
 
     pub(crate) fn next_cursor(&self) -> Option<&str> {
@@ -213,16 +251,28 @@ impl Listing {
 
     /// Its path and what chooses rows besides the dates: by this a store knows it.
     pub(crate) fn name(&self) -> String {
-        let filters = self.query.iter().filter(|(name, _)| !DATES.contains(&name.as_str()));
-        let filters = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(filters).finish();
-        if filters.is_empty() { self.path.clone() } else { format!("{}?{filters}", self.path) }
+        let filters = self
+            .query
+            .iter()
+            .filter(|(name, _)| !DATES.contains(&name.as_str()));
+        let filters = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(filters)
+            .finish();
+        if filters.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{filters}", self.path)
+        }
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
         if let Some(page) = quick::read(self, body) {
             return Ok(page);
         }
-        let json::Parsed { value: mut page, repaired } = json::parse_as(body, AnswerOf(self))?;
+        let json::Parsed {
+            value: mut page,
+            repaired,
+        } = json::parse_as(body, AnswerOf(self))?;
         if repaired {
             let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
             page.rows.know_by(&literal.value.rows);
@@ -234,12 +284,17 @@ impl Listing {
 /// The query parameters of a range, as far as it has ends.
 pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, String)> {
     let dates = DATES.into_iter().zip([from, to]);
-    dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect()
+    dates
+        .filter_map(|(name, date)| Some((name.to_owned(), date?)))
+        .collect()
 }
 
 /// Refuses what the pager itself puts into the query.
 fn check_query(query: &[(String, String)]) -> Result<()> {
-    match query.iter().find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR)) {
+    match query
+        .iter()
+        .find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR))
+    {
         Some((name, _)) => Err(Error::argument(format!(
             "params must not contain {name:?}: use page_size, offset and next_cursor"
         ))),

@@ -22,7 +22,9 @@ const MIN_ROW: usize = 64;
 /// Reads `body`, if it is spelled so.
 pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     let endpoint = listing.endpoint();
-    let mut text = Text { rest: str::from_utf8(body).ok()? };
+    let mut text = Text {
+        rest: str::from_utf8(body).ok()?,
+    };
     let mut parts = Parts::default();
     text.skip("{")?;
     loop {
@@ -48,7 +50,11 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
         }
     }
     text.skip("}")?;
-    if text.rest.is_empty() { parts.page(listing).ok() } else { None }
+    if text.rest.is_empty() {
+        parts.page(listing).ok()
+    } else {
+        None
+    }
 }
 
 /// What is left of an answer.
@@ -84,7 +90,11 @@ impl<'a> Text<'a> {
         }
         rows.reserve(self.rest.len() / MIN_ROW);
         let before = std::iter::once('{').chain(std::iter::repeat(','));
-        let columns = rows.columns_mut().iter_mut().zip(endpoint.fields).zip(before);
+        let columns = rows
+            .columns_mut()
+            .iter_mut()
+            .zip(endpoint.fields)
+            .zip(before);
         let mut columns: Vec<_> = columns
             .map(|((cells, field), before)| (format!("{before}\"{}\":", field.name), field, cells))
             .collect();
@@ -116,7 +126,9 @@ impl<'a> Text<'a> {
             Holds::Integer => cells.push(Cell::Integer(self.count()?)),
             Holds::Float => cells.push(Cell::Float(self.float()?)),
             Holds::Flag => cells.push(Cell::Flag(self.flag()?)),
-            Holds::Time => cells.push(Cell::Time(parse_instant(&self.string()?).ok()?.as_microsecond())),
+            Holds::Time => cells.push(Cell::Time(
+                parse_instant(&self.string()?).ok()?.as_microsecond(),
+            )),
             Holds::Json => cells.push(Cell::Json(&self.value::<Value>()?.to_string())),
         };
         fits.then_some(())
@@ -137,12 +149,18 @@ impl<'a> Text<'a> {
             return Some(NextCursor(None));
         }
         // One that was repaired is not to be followed.
-        let cursor = self.string().filter(|cursor| !cursor.contains(char::REPLACEMENT_CHARACTER))?;
-        Some(NextCursor(Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty())))
+        let cursor = self
+            .string()
+            .filter(|cursor| !cursor.contains(char::REPLACEMENT_CHARACTER))?;
+        Some(NextCursor(
+            Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty()),
+        ))
     }
 
     fn flag(&mut self) -> Option<bool> {
-        self.skip("true").map(|()| true).or_else(|| self.skip("false").map(|()| false))
+        self.skip("true")
+            .map(|()| true)
+            .or_else(|| self.skip("false").map(|()| false))
     }
 
     /// Any value of JSON.
@@ -171,16 +189,27 @@ impl<'a> Text<'a> {
     /// A number without a sign or an exponent.
     fn float(&mut self) -> Option<f64> {
         let rest = self.rest.as_bytes();
-        let digits = |from: usize| rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = |from: usize| {
+            rest.iter()
+                .skip(from)
+                .take_while(|byte| byte.is_ascii_digit())
+                .count()
+        };
         let whole = digits(0);
         let fraction = (rest.get(whole) == Some(&b'.')).then(|| digits(whole + 1));
         let length = whole + fraction.map_or(0, |fraction| 1 + fraction);
         let leading_zero = whole > 1 && rest.first() == Some(&b'0');
-        if whole == 0 || leading_zero || fraction == Some(0) || matches!(rest.get(length), Some(b'e' | b'E'))
+        if whole == 0
+            || leading_zero
+            || fraction == Some(0)
+            || matches!(rest.get(length), Some(b'e' | b'E'))
         {
             return None;
         }
-        self.take(length)?.parse().ok().filter(|number: &f64| number.is_finite())
+        self.take(length)?
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
     }
 
     #[inline]
@@ -223,5 +252,9 @@ fn plain(text: &str) -> usize {
         }
     }
     let whole = text.len() - rest.len();
-    whole + rest.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count()
+    whole
+        + rest
+            .iter()
+            .take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\')
+            .count()
 }

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 
 use crate::dates::parse_instant;
@@ -38,10 +40,21 @@ impl Parts {
         let has_more = match (self.has_more, &self.next) {
             (Some(has_more), _) => has_more,
             (None, Some(next)) if listing.paged_by() == PagedBy::Cursor => next.0.is_some(),
-            _ => return Err(listing.has_more().or(listing.next_cursor()).unwrap_or_default()),
+            _ => {
+                return Err(listing
+                    .has_more()
+                    .or(listing.next_cursor())
+                    .unwrap_or_default());
+            }
         };
         let cursor = self.next.and_then(|next| next.0);
-        Ok(Page { rows, totals: self.totals, has_more, cursor, repaired: false })
+        Ok(Page {
+            rows,
+            totals: self.totals,
+            has_more,
+            cursor,
+            repaired: false,
+        })
     }
 }
 
@@ -169,12 +182,19 @@ impl<'de> Visitor<'de> for OneRow<'_> {
                 Named::Ours(column, field) => {
                     next = column + 1;
                     if came >> column & 1 == 1 {
-                        return Err(A::Error::custom(format_args!("duplicate field `{}`", field.name)));
+                        return Err(A::Error::custom(format_args!(
+                            "duplicate field `{}`",
+                            field.name
+                        )));
                     }
                     came |= 1 << column;
-                    let Some(cells) = rows.columns_mut().get_mut(column) else { continue };
+                    let Some(cells) = rows.columns_mut().get_mut(column) else {
+                        continue;
+                    };
                     if let Some(misfit) = map.next_value_seed(CellOf { cells, field })? {
-                        extra.get_or_insert_default().insert(field.name.to_owned(), misfit);
+                        extra
+                            .get_or_insert_default()
+                            .insert(field.name.to_owned(), misfit);
                     }
                 }
                 Named::Other(name) => {
@@ -183,7 +203,11 @@ impl<'de> Visitor<'de> for OneRow<'_> {
                 }
             }
         }
-        for (column, field) in fields.iter().enumerate().filter(|(column, _)| came >> column & 1 == 0) {
+        for (column, field) in fields
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| came >> column & 1 == 0)
+        {
             if field.required {
                 return Err(missing(field.name));
             }
@@ -225,9 +249,16 @@ impl Visitor<'_> for Name {
 
     fn visit_str<E>(self, name: &str) -> Result<Named, E> {
         let is_it = |(_, field): &(usize, &'static Field)| field.name == name;
-        let next = self.fields.get(self.next).map(|field| (self.next, field)).filter(is_it);
+        let next = self
+            .fields
+            .get(self.next)
+            .map(|field| (self.next, field))
+            .filter(is_it);
         let found = next.or_else(|| self.fields.iter().enumerate().find(is_it));
-        Ok(found.map_or_else(|| Named::Other(name.to_owned()), |(column, field)| Named::Ours(column, field)))
+        Ok(found.map_or_else(
+            || Named::Other(name.to_owned()),
+            |(column, field)| Named::Ours(column, field),
+        ))
     }
 }
 
@@ -262,13 +293,15 @@ impl<'de> DeserializeSeed<'de> for CellOf<'_> {
                 Cell::Json(&json)
             }
             (Holds::Text, Value::String(text)) => Cell::Text(text),
-            (Holds::Time, Value::String(text)) => {
-                parse_instant(text).map_or(Cell::Null, |instant| Cell::Time(instant.as_microsecond()))
+            (Holds::Time, Value::String(text)) => parse_instant(text)
+                .map_or(Cell::Null, |instant| Cell::Time(instant.as_microsecond())),
+            (Holds::Integer, Value::Number(number)) => number
+                .as_i64()
+                .or_else(|| whole(number.as_str()))
+                .map_or(Cell::Null, Cell::Integer),
+            (Holds::Float, Value::Number(number)) => {
+                number.as_f64().map_or(Cell::Null, Cell::Float)
             }
-            (Holds::Integer, Value::Number(number)) => {
-                number.as_i64().or_else(|| whole(number.as_str())).map_or(Cell::Null, Cell::Integer)
-            }
-            (Holds::Float, Value::Number(number)) => number.as_f64().map_or(Cell::Null, Cell::Float),
             (Holds::Flag, Value::Bool(flag)) => Cell::Flag(*flag),
             _ => Cell::Null,
         };
@@ -298,14 +331,21 @@ mod tests {
 
     /// What both readers make of it; they have to agree. Whether the quick one read it.
     fn both(listing: &Listing, body: &[u8]) -> bool {
-        let Some(quick) = quick::read(listing, body) else { return false };
+        let Some(quick) = quick::read(listing, body) else {
+            return false;
+        };
         let slow = json::parse_as(body, AnswerOf(listing)).unwrap();
         assert!(!slow.repaired);
         // Those of plain rows are made in another way than those of rows with a gap among them.
         let mut gap = quick.rows.clone();
-        gap.columns_mut().iter_mut().for_each(ColumnOfCells::push_null);
+        gap.columns_mut()
+            .iter_mut()
+            .for_each(ColumnOfCells::push_null);
         gap.end_row(None);
-        assert_eq!(gap.identities().get(..quick.rows.len()), Some(&*quick.rows.identities()));
+        assert_eq!(
+            gap.identities().get(..quick.rows.len()),
+            Some(&*quick.rows.identities())
+        );
         assert_eq!(quick, slow.value);
         true
     }
@@ -335,21 +375,45 @@ mod tests {
 
     fn any_body() -> impl Strategy<Value = (Listing, String)> {
         prop::sample::select(ENDPOINTS).prop_flat_map(|endpoint| {
-            let row: Vec<_> = endpoint.fields.iter().map(|field| any_value(field.holds)).collect();
-            let row = (row, prop::option::weighted(0.1, "\"(more|path|id)\":(1|null|1.50)"));
+            let row: Vec<_> = endpoint
+                .fields
+                .iter()
+                .map(|field| any_value(field.holds))
+                .collect();
+            let row = (
+                row,
+                prop::option::weighted(0.1, "\"(more|path|id)\":(1|null|1.50)"),
+            );
             let rows = prop::collection::vec(row, 0..6);
             (rows, 0..3_usize).prop_map(move |(rows, end)| {
                 let row = |(values, more): (Vec<String>, Option<String>)| {
                     let names = endpoint.fields.iter().map(|field| field.name);
-                    let fields = names.zip(values).map(|(name, value)| format!("\"{name}\":{value}"));
+                    let fields = names
+                        .zip(values)
+                        .map(|(name, value)| format!("\"{name}\":{value}"));
                     format!("{{{}}}", fields.chain(more).collect::<Vec<_>>().join(","))
                 };
                 let rows: Vec<_> = rows.into_iter().map(row).collect();
-                let totals = if endpoint.totals { r#""totals":{"human":1,"ai":0,"total":2},"# } else { "" };
-                let more =
-                    ["\"hasMore\":true", "\"nextCursor\":\"c\"", "\"hasMore\":false,\"nextCursor\":null"];
-                let body = format!("{{{totals}\"{}\":[{}],{}}}", endpoint.items, rows.join(","), more[end]);
-                (Listing::of(endpoint, &Segment::stored("demo"), None, None), body)
+                let totals = if endpoint.totals {
+                    r#""totals":{"human":1,"ai":0,"total":2},"#
+                } else {
+                    ""
+                };
+                let more = [
+                    "\"hasMore\":true",
+                    "\"nextCursor\":\"c\"",
+                    "\"hasMore\":false,\"nextCursor\":null",
+                ];
+                let body = format!(
+                    "{{{totals}\"{}\":[{}],{}}}",
+                    endpoint.items,
+                    rows.join(","),
+                    more[end]
+                );
+                (
+                    Listing::of(endpoint, &Segment::stored("demo"), None, None),
+                    body,
+                )
             })
         })
     }
@@ -386,8 +450,10 @@ mod tests {
                 Holds::Time => r#""2026-01-31T12:00:00.000Z""#,
                 Holds::Json => r#"[{"url":"/a"}]"#,
             };
-            let fields =
-                endpoint.fields.iter().map(|field| format!("\"{}\":{}", field.name, value(field.holds)));
+            let fields = endpoint
+                .fields
+                .iter()
+                .map(|field| format!("\"{}\":{}", field.name, value(field.holds)));
             let row = fields.collect::<Vec<_>>().join(",");
             let totals = r#""totals":{"human":1,"ai":0,"total":2}"#;
             let body = format!(

@@ -78,7 +78,14 @@ impl<'a> Row<'a> {
         other: Option<&'a Value>,
     ) -> Self {
         let extra = other.and_then(Value::as_object);
-        Self { fields, cells, at, other, extra, bare: other.filter(|_| extra.is_none()) }
+        Self {
+            fields,
+            cells,
+            at,
+            other,
+            extra,
+            bare: other.filter(|_| extra.is_none()),
+        }
     }
 
     pub fn cell(&self, column: usize) -> Cell<'a> {
@@ -104,7 +111,10 @@ impl<'a> Row<'a> {
     pub(crate) fn more(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
         let fields = self.fields;
         let ours = move |name: &str| fields.iter().any(|field| field.name == name);
-        self.extra.into_iter().flatten().filter(move |(name, _)| !ours(name))
+        self.extra
+            .into_iter()
+            .flatten()
+            .filter(move |(name, _)| !ours(name))
     }
 }
 
@@ -133,7 +143,10 @@ impl ColumnOfCells {
             Holds::Float => Values::Float(Vec::new()),
             Holds::Flag => Values::Flag(Vec::new()),
         };
-        Self { values, valid: Vec::new() }
+        Self {
+            values,
+            valid: Vec::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -154,7 +167,10 @@ impl ColumnOfCells {
     }
 
     /// Adds a value; whether it fits.
-    #[expect(clippy::inline_always, reason = "where the kind is known, no cell is made")]
+    #[expect(
+        clippy::inline_always,
+        reason = "where the kind is known, no cell is made"
+    )]
     #[inline(always)]
     pub(crate) fn push(&mut self, cell: Cell<'_>) -> bool {
         match (&mut self.values, cell) {
@@ -162,7 +178,9 @@ impl ColumnOfCells {
                 text.push_str(value);
                 ends.push(text.len());
             }
-            (Values::Integer(values), Cell::Integer(value) | Cell::Time(value)) => values.push(value),
+            (Values::Integer(values), Cell::Integer(value) | Cell::Time(value)) => {
+                values.push(value)
+            }
             (Values::Float(values), Cell::Float(value)) => values.push(value),
             (Values::Flag(values), Cell::Flag(value)) => values.push(value),
             _ => return false,
@@ -217,7 +235,10 @@ impl ColumnOfCells {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "where it is taken apart at once, no cell is made")]
+    #[expect(
+        clippy::inline_always,
+        reason = "where it is taken apart at once, no cell is made"
+    )]
     #[inline(always)]
     pub(crate) fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
         if !self.valid.is_empty() && !self.valid.get(row).copied().unwrap_or_default() {
@@ -225,13 +246,30 @@ impl ColumnOfCells {
         }
         let cell = match &self.values {
             Values::Text(text, ends) => {
-                let start = row.checked_sub(1).and_then(|before| ends.get(before)).copied();
-                let found = ends.get(row).and_then(|&end| text.get(start.unwrap_or_default()..end));
-                found.map(|text| if holds == Holds::Json { Cell::Json(text) } else { Cell::Text(text) })
+                let start = row
+                    .checked_sub(1)
+                    .and_then(|before| ends.get(before))
+                    .copied();
+                let found = ends
+                    .get(row)
+                    .and_then(|&end| text.get(start.unwrap_or_default()..end));
+                found.map(|text| {
+                    if holds == Holds::Json {
+                        Cell::Json(text)
+                    } else {
+                        Cell::Text(text)
+                    }
+                })
             }
             Values::Integer(values) => {
                 let found = values.get(row).copied();
-                found.map(|value| if holds == Holds::Time { Cell::Time(value) } else { Cell::Integer(value) })
+                found.map(|value| {
+                    if holds == Holds::Time {
+                        Cell::Time(value)
+                    } else {
+                        Cell::Integer(value)
+                    }
+                })
             }
             Values::Float(values) => values.get(row).copied().map(Cell::Float),
             Values::Flag(values) => values.get(row).copied().map(Cell::Flag),
@@ -265,8 +303,18 @@ impl Rows {
     /// None yet, of these fields, told apart by `key`.
     pub fn new(fields: &'static [Field], key: Option<&str>) -> Self {
         let key = key.and_then(|key| fields.iter().position(|field| field.name == key));
-        let columns = fields.iter().map(|field| ColumnOfCells::new(field.holds)).collect();
-        Self { fields, key, len: 0, columns, extras: Vec::new(), keys: Vec::new() }
+        let columns = fields
+            .iter()
+            .map(|field| ColumnOfCells::new(field.holds))
+            .collect();
+        Self {
+            fields,
+            key,
+            len: 0,
+            columns,
+            extras: Vec::new(),
+            keys: Vec::new(),
+        }
     }
 
     pub(crate) fn reserve(&mut self, rows: usize) {
@@ -303,8 +351,13 @@ impl Rows {
     /// How many values do not fit their columns.
     pub(crate) fn misfits(&self) -> u64 {
         let is_ours = |name: &&String| self.fields.iter().any(|field| field.name == **name);
-        let extras = self.extras.iter().filter_map(|(_, other)| other.as_object());
-        extras.map(|extra| extra.keys().filter(is_ours).count() as u64).sum()
+        let extras = self
+            .extras
+            .iter()
+            .filter_map(|(_, other)| other.as_object());
+        extras
+            .map(|extra| extra.keys().filter(is_ours).count() as u64)
+            .sum()
     }
 
     pub(crate) fn columns(&self) -> &[ColumnOfCells] {
@@ -355,7 +408,11 @@ impl Rows {
             column.extend(other);
         }
         let start = self.len;
-        self.extras.extend(more.extras.iter().map(|(row, other)| (start + row, other.clone())));
+        self.extras.extend(
+            more.extras
+                .iter()
+                .map(|(row, other)| (start + row, other.clone())),
+        );
         self.len += more.len;
     }
 
@@ -367,7 +424,9 @@ impl Rows {
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         let mut extras = self.extras.iter().peekable();
         (0..self.len).map(move |at| {
-            let other = extras.next_if(|(row, _)| *row == at).map(|(_, other)| other);
+            let other = extras
+                .next_if(|(row, _)| *row == at)
+                .map(|(_, other)| other);
             Row::new(self.fields, self, at, other)
         })
     }
@@ -377,7 +436,10 @@ impl Rows {
         if keep.len() == self.len {
             return;
         }
-        let mut kept = Self { key: self.key, ..Self::new(self.fields, None) };
+        let mut kept = Self {
+            key: self.key,
+            ..Self::new(self.fields, None)
+        };
         let mut extras = std::mem::take(&mut self.extras).into_iter().peekable();
         for (place, &row) in keep.iter().enumerate() {
             let row = row as usize;
@@ -386,7 +448,9 @@ impl Rows {
             {
                 kept.keys.push((place, *key));
             }
-            for ((column, from), field) in kept.columns.iter_mut().zip(&self.columns).zip(self.fields) {
+            for ((column, from), field) in
+                kept.columns.iter_mut().zip(&self.columns).zip(self.fields)
+            {
                 column.put(from.cell(field.holds, row));
             }
             while extras.next_if(|(at, _)| *at < row).is_some() {}
@@ -398,7 +462,8 @@ impl Rows {
     /// What each row is known by: its key, and all of it.
     pub fn identities(&self) -> Vec<Identity> {
         let columns = self.columns.iter().zip(self.fields).enumerate();
-        let (ours, rest): (Vec<_>, Vec<_>) = columns.partition(|(column, _)| Some(*column) == self.key);
+        let (ours, rest): (Vec<_>, Vec<_>) =
+            columns.partition(|(column, _)| Some(*column) == self.key);
         let key = ours.first().map(|(_, (cells, _))| *cells);
         let rest: Vec<_> = rest.into_iter().map(|(_, column)| column).collect();
         if let Some(identities) = key.and_then(|key| self.identities_of_counts(key, &rest)) {
@@ -417,12 +482,16 @@ impl Rows {
                         bytes.extend_from_slice(text.as_bytes());
                         bytes.push(0xff);
                     }
-                    Cell::Integer(value) | Cell::Time(value) => bytes.extend_from_slice(&value.to_le_bytes()),
+                    Cell::Integer(value) | Cell::Time(value) => {
+                        bytes.extend_from_slice(&value.to_le_bytes())
+                    }
                     Cell::Float(value) => bytes.extend_from_slice(&value.to_le_bytes()),
                     Cell::Flag(value) => bytes.push(1 + u8::from(value)),
                 }
             }
-            let other = extras.next_if(|(row, _)| *row == at).map(|(_, other)| other.to_string());
+            let other = extras
+                .next_if(|(row, _)| *row == at)
+                .map(|(_, other)| other.to_string());
             let known = keys.next_if(|(row, _)| *row == at).map(|(_, key)| *key);
             let key = known.unwrap_or_else(|| match key.map(|key| key.cell(Holds::Text, at)) {
                 Some(Cell::Text(text)) => xxh3_64(text.as_bytes()),
@@ -441,7 +510,9 @@ impl Rows {
         key: &ColumnOfCells,
         rest: &[(&ColumnOfCells, &Field)],
     ) -> Option<Vec<Identity>> {
-        let Values::Text(text, ends) = &key.values else { return None };
+        let Values::Text(text, ends) = &key.values else {
+            return None;
+        };
         let gaps = rest.iter().any(|(cells, _)| !cells.valid.is_empty()) || !key.valid.is_empty();
         if gaps || !self.keys.is_empty() || !self.extras.is_empty() {
             return None;
@@ -468,12 +539,15 @@ impl Rows {
     pub(crate) fn know_by(&mut self, literal: &Self) {
         let Some(key) = self.key else { return };
         let pairs = self.iter().zip(literal.iter()).enumerate();
-        let repaired = pairs.filter_map(|(at, (row, literal))| match (row.cell(key), literal.cell(key)) {
-            (Cell::Text(text), Cell::Text(literal)) if text != literal => {
-                Some((at, xxh3_64(literal.as_bytes())))
-            }
-            _ => None,
-        });
+        let repaired =
+            pairs.filter_map(
+                |(at, (row, literal))| match (row.cell(key), literal.cell(key)) {
+                    (Cell::Text(text), Cell::Text(literal)) if text != literal => {
+                        Some((at, xxh3_64(literal.as_bytes())))
+                    }
+                    _ => None,
+                },
+            );
         self.keys = repaired.collect();
     }
 }
@@ -493,7 +567,10 @@ pub struct Identity {
 impl Identity {
     pub(crate) fn new(key: u64, whole: u64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
-        Self { key, whole: whole as u32 }
+        Self {
+            key,
+            whole: whole as u32,
+        }
     }
 
     /// Whether it has a key: another row of the key is the same one. Without a key, equal rows may be two.
@@ -504,7 +581,10 @@ impl Identity {
     /// Another one for each slice.
     pub(crate) fn of_slice(self, slice: u64) -> Self {
         if self.has_key() {
-            Self { key: self.key ^ slice, ..self }
+            Self {
+                key: self.key ^ slice,
+                ..self
+            }
         } else {
             Self::new(NO_KEY, u64::from(self.whole) ^ slice)
         }
@@ -530,5 +610,7 @@ pub struct Page {
 
 /// Microseconds since 1970 as text, in UTC.
 pub fn instant(micros: i64) -> String {
-    jiff::Timestamp::from_microsecond(micros).map(|instant| instant.to_string()).unwrap_or_default()
+    jiff::Timestamp::from_microsecond(micros)
+        .map(|instant| instant.to_string())
+        .unwrap_or_default()
 }

@@ -32,7 +32,13 @@ pub(crate) fn _safe(text: &str, most: usize) -> String {
 #[pyfunction]
 pub(crate) fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static str])> {
     let facts = |endpoint: &Endpoint| {
-        (endpoint.name, endpoint.max_page_size, endpoint.totals, endpoint.adds_up, endpoint.filters)
+        (
+            endpoint.name,
+            endpoint.max_page_size,
+            endpoint.totals,
+            endpoint.adds_up,
+            endpoint.filters,
+        )
     };
     ENDPOINTS.iter().copied().map(facts).collect()
 }
@@ -60,20 +66,30 @@ pub(crate) fn _begun<'py>(
     let whole = slices::whole(slices(None, Some(date_from), Some(date_to), every)?, every);
     let begun = whole.and_then(|whole| slices::begun(whole, every, Clock::system().today()));
     // An error says that there is none.
-    begun.unwrap_or_default().into_iter().map(|days| day(py, days.from)).collect()
+    begun
+        .unwrap_or_default()
+        .into_iter()
+        .map(|days| day(py, days.from))
+        .collect()
 }
 
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
-        return value.call_method_out(intern!(value.py(), "total_seconds"), ())?.extract();
+        return value
+            .call_method_out(intern!(value.py(), "total_seconds"), ())?
+            .extract();
     }
     if !value.is_instance_of::<PyBool>()
         && let Ok(seconds) = value.extract()
     {
         return Ok(seconds);
     }
-    Err(wrong_type(what, "seconds as a number or a timedelta", value))
+    Err(wrong_type(
+        what,
+        "seconds as a number or a timedelta",
+        value,
+    ))
 }
 
 /// A whole number from 0 on.
@@ -90,7 +106,10 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
 }
 
 pub(crate) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    let found = value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+    let found = value
+        .get_type()
+        .name()
+        .map_or_else(|_| "an object".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{what} must be {expected}, not {found}"))
 }
 
@@ -143,14 +162,18 @@ arguments! {
 
 /// True or false, and nothing that only counts as such.
 pub(crate) fn flag(what: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.extract().map_err(|_| wrong_type(what, "True or False", value))
+    value
+        .extract()
+        .map_err(|_| wrong_type(what, "True or False", value))
 }
 
 fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
         "wait" => Ok(WaitOrStop::Wait),
         "stop" => Ok(WaitOrStop::Stop),
-        other => Err(PyValueError::new_err(format!("{what} must be \"wait\" or \"stop\"; it is {other:?}"))),
+        other => Err(PyValueError::new_err(format!(
+            "{what} must be \"wait\" or \"stop\"; it is {other:?}"
+        ))),
     }
 }
 
@@ -162,7 +185,9 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     let text = if value.is_instance_of::<PyString>() {
         text(what, value)?
     } else if value.is_instance_of::<PyDate>() {
-        value.call_method_out(intern!(value.py(), "isoformat"), ())?.extract()?
+        value
+            .call_method_out(intern!(value.py(), "isoformat"), ())?
+            .extract()?
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
@@ -172,11 +197,17 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
 pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
     let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
-        return Err(wrong_type(what, "a str such as \"2026-01\" or \"last 7 days\"", value));
+        return Err(wrong_type(
+            what,
+            "a str such as \"2026-01\" or \"last 7 days\"",
+            value,
+        ));
     }
     let parsed = Period::parse(&text(what, value)?, Clock::system().today());
     // Two arguments may name one.
-    Ok(Some(parsed.map_err(|error| Error::argument(error.message.replacen("period", what, 1)))?))
+    Ok(Some(parsed.map_err(|error| {
+        Error::argument(error.message.replacen("period", what, 1))
+    })?))
 }
 
 /// A period and the one that it is compared with; where none is named the last month, and the same kind of period before.
@@ -189,8 +220,8 @@ pub(crate) fn two_periods(
         None => Period::parse("last month", Clock::system().today())?,
     };
     let before = period("before", name_before)?.or_else(|| now.before());
-    let before =
-        before.ok_or_else(|| PyValueError::new_err("period: there is no earlier one: give before="))?;
+    let before = before
+        .ok_or_else(|| PyValueError::new_err("period: there is no earlier one: give before="))?;
     if before.days == now.days {
         return Err(PyValueError::new_err(format!(
             "before is the period itself, {}: name another",
@@ -218,9 +249,14 @@ fn ends(
         return Ok((from, to));
     };
     if from.is_some() || to.is_some() {
-        return Err(PyValueError::new_err("give either a period, or date_from and date_to, not both"));
+        return Err(PyValueError::new_err(
+            "give either a period, or date_from and date_to, not both",
+        ));
     }
-    Ok((Some(Moment::of(period.days.from)), Some(Moment::of(period.days.to))))
+    Ok((
+        Some(Moment::of(period.days.from)),
+        Some(Moment::of(period.days.to)),
+    ))
 }
 
 pub(crate) fn slices(
@@ -249,7 +285,10 @@ pub(crate) fn _period<'py>(
     #[pyo3(from_py_with = self::every)] every: Option<Every>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
     let days = |(from, to): (Option<Moment>, Option<Moment>)| {
-        let days = Slice { from: from?.day()?, to: to?.day()? };
+        let days = Slice {
+            from: from?.day()?,
+            to: to?.day()?,
+        };
         every.map_or(Some(days), |every| every.around(days))
     };
     let Some(days) = days(ends(period, date_from, date_to)?) else {
@@ -260,12 +299,19 @@ pub(crate) fn _period<'py>(
         (day(py, days.from)?, day(py, days.to)?, kind.as_str(), name).into_pyobject(py)
     };
     let period = Period::of(days);
-    Ok(Some((tuple(period)?, period.before().map(tuple).transpose()?).into_pyobject(py)?))
+    Ok(Some(
+        (tuple(period)?, period.before().map(tuple).transpose()?).into_pyobject(py)?,
+    ))
 }
 
 pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
-    PyDate::new(py, day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs())
-        .map(Bound::into_any)
+    PyDate::new(
+        py,
+        day.year().into(),
+        day.month().unsigned_abs(),
+        day.day().unsigned_abs(),
+    )
+    .map(Bound::into_any)
 }
 
 /// Texts that go into one parameter, comma-separated.
@@ -280,10 +326,16 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     if value.is_instance_of::<PyString>() {
         return given(what, text(what, value)?);
     }
-    let all = value.try_iter().map_err(|_| wrong_type(what, "a str, or several", value))?;
-    let all = all.map(|one| text(what, &one?)).collect::<PyResult<Vec<_>>>()?;
+    let all = value
+        .try_iter()
+        .map_err(|_| wrong_type(what, "a str, or several", value))?;
+    let all = all
+        .map(|one| text(what, &one?))
+        .collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        return Err(PyValueError::new_err(format!("{what} must not contain an empty text or a comma")));
+        return Err(PyValueError::new_err(format!(
+            "{what} must not contain an empty text or a comma"
+        )));
     }
     given(what, all.join(","))
 }
@@ -308,9 +360,11 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
-    value
-        .to_str()
-        .map_err(|_| PyValueError::new_err(format!("{what} contains invalid characters (lone surrogates)")))
+    value.to_str().map_err(|_| {
+        PyValueError::new_err(format!(
+            "{what} contains invalid characters (lone surrogates)"
+        ))
+    })
 }
 
 /// Arguments that are texts, by name, for `from_py_with`.
@@ -340,7 +394,10 @@ pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
 }
 
 /// A name of `once=`, for a client that can keep it.
-pub(crate) fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<OnceName>> {
+pub(crate) fn once_name(
+    client: &Client,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<OnceName>> {
     let Some(value) = value else { return Ok(None) };
     let name = OnceName::parse(text("once", value)?)?;
     once::names(client)?;
@@ -353,7 +410,9 @@ const MAX_QUERY: usize = 60_000;
 /// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.
 pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
-    let given = value.map(|value| mapping_items("params", value)).transpose()?;
+    let given = value
+        .map(|value| mapping_items("params", value))
+        .transpose()?;
     for (name, value) in given.unwrap_or_default() {
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             for value in value.try_iter()? {
@@ -369,7 +428,10 @@ pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, 
 
 /// Refuses what no URL has room for.
 fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
-    let length = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish().len();
+    let length = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(query)
+        .finish()
+        .len();
     if length > MAX_QUERY {
         return Err(PyValueError::new_err(format!(
             "{what} has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
@@ -393,7 +455,11 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     }
     let what = format!("params[{name:?}]");
     if !value.hasattr(intern!(value.py(), "isoformat"))? {
-        return Err(wrong_type(&what, "a str, number, bool, date or None, or a list of them", value));
+        return Err(wrong_type(
+            &what,
+            "a str, number, bool, date or None, or a list of them",
+            value,
+        ));
     }
     moment(&what, Some(value)).map(|moment| moment.map(|moment| moment.as_str().to_owned()))
 }
@@ -416,8 +482,10 @@ pub(crate) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
-    let text: String =
-        import(py, "json")?.getattr("dumps")?.call_out_with((value,), Some(&strict))?.extract()?;
+    let text: String = import(py, "json")?
+        .getattr("dumps")?
+        .call_out_with((value,), Some(&strict))?
+        .extract()?;
     serde_json::from_str(&text).map_err(|error| {
         PyValueError::new_err(format!(
             "{what} cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
@@ -441,7 +509,9 @@ pub(crate) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
 }
 
 pub(crate) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals")?.call_out((totals.human, totals.ai, totals.total))?.unbind())
+    Ok(named_tuple(py, "Totals")?
+        .call_out((totals.human, totals.ai, totals.total))?
+        .unbind())
 }
 
 /// The items of a `dict[str, str]`.
@@ -454,7 +524,10 @@ pub(crate) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(Strin
 }
 
 /// The items of a mapping whose names are texts.
-fn mapping_items<'py>(what: &str, value: &Bound<'py, PyAny>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+fn mapping_items<'py>(
+    what: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
     let Ok(mapping) = value.cast::<PyMapping>() else {
         return Err(wrong_type(what, "a mapping", value));
     };
@@ -469,7 +542,10 @@ fn mapping_items<'py>(what: &str, value: &Bound<'py, PyAny>) -> PyResult<Vec<(St
 pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     // Of hundreds, which one.
     let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
-    ids(value)?.iter().map(|id| Ok(Segment::parse(&what(id), id)?)).collect()
+    ids(value)?
+        .iter()
+        .map(|id| Ok(Segment::parse(&what(id), id)?))
+        .collect()
 }
 
 /// The same as texts, for what is sent nowhere.
@@ -477,7 +553,9 @@ pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text("projects", value)?]);
     }
-    let all = value.try_iter().map_err(|_| wrong_type("projects", "ids of projects", value))?;
+    let all = value
+        .try_iter()
+        .map_err(|_| wrong_type("projects", "ids of projects", value))?;
     let mut ids = Vec::new();
     for id in all {
         let id = text("projects", &id?)?;

@@ -30,7 +30,10 @@ pub(crate) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
 }
 
 /// Has an error tell where its export stands, if its class has a place for that.
-pub(crate) fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
+pub(crate) fn tell_checkpoint(
+    error: &Bound<'_, PyAny>,
+    checkpoint: Option<String>,
+) -> PyResult<()> {
     match error.hasattr(intern!(error.py(), "checkpoint"))? {
         true => error.setattr("checkpoint", checkpoint),
         false => Ok(()),
@@ -52,8 +55,14 @@ pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Opti
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     let class = import(py, "docplatform.errors")?.getattr(error.kind.class(error.status))?;
     let exception = class.call_out((error.message.as_str(),))?;
-    let attempts = error.attempts.iter().map(|attempt| attempt_to_py(py, attempt));
-    exception.setattr("attempts", PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?)?;
+    let attempts = error
+        .attempts
+        .iter()
+        .map(|attempt| attempt_to_py(py, attempt));
+    exception.setattr(
+        "attempts",
+        PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?,
+    )?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
     // What a class does not document, its instances do not have.
@@ -65,7 +74,10 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     }
     if answered {
         exception.setattr("message", error.service_message.take())?;
-        exception.setattr("retry_after", error.retry_after.map(|wait| wait.as_secs_f64()))?;
+        exception.setattr(
+            "retry_after",
+            error.retry_after.map(|wait| wait.as_secs_f64()),
+        )?;
     }
     if let Some(at) = error.resets_at {
         exception.setattr("resets_at", job::datetime(py, at)?)?;
@@ -89,7 +101,10 @@ fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py,
 impl From<Error> for PyErr {
     /// For what fails before an operation starts: wrong arguments, missing settings.
     fn from(error: Error) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "`?` in a method called from Python: it is attached")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "`?` in a method called from Python: it is attached"
+        )]
         Python::attach(|py| to_py(py, error))
     }
 }

@@ -32,11 +32,20 @@ pub(crate) fn argument<'a>(
 ) -> PyResult<(NamedJob, Option<&'a str>)> {
     if let Ok(job) = value.cast::<PyJob>() {
         let job = &job.get().inner;
-        let known = NamedJob { id: job.id.clone(), last: Some(job.clone()) };
+        let known = NamedJob {
+            id: job.id.clone(),
+            last: Some(job.clone()),
+        };
         return Ok((known, named.or(Some(job.project.as_str()))));
     }
     let id = convert::text("job (a Job or its id)", value)?;
-    Ok((NamedJob { id: Segment::parse("the job's id", &id)?, last: None }, named))
+    Ok((
+        NamedJob {
+            id: Segment::parse("the job's id", &id)?,
+            last: None,
+        },
+        named,
+    ))
 }
 
 getters! {
@@ -56,8 +65,17 @@ getters! {
 
 impl PyJob {
     /// What `to_dict` has, in its order.
-    const FIELDS: [&str; 9] =
-        ["id", "status", "source", "model", "pr_link", "created_at", "archived_at", "project_id", "is_final"];
+    const FIELDS: [&str; 9] = [
+        "id",
+        "status",
+        "source",
+        "model",
+        "pr_link",
+        "created_at",
+        "archived_at",
+        "project_id",
+        "is_final",
+    ];
 }
 
 #[pymethods]
@@ -69,18 +87,21 @@ impl PyJob {
             let value = slf.getattr(name)?;
             dict.set_item(
                 name,
-                if name == "source" { value.call_method_out("_asdict", ())? } else { value },
+                if name == "source" {
+                    value.call_method_out("_asdict", ())?
+                } else {
+                    value
+                },
             )?;
         }
         Ok(dict)
     }
 
     fn __repr__(&self) -> String {
-        let link = self
-            .inner
-            .pr_link
-            .as_deref()
-            .map_or_else(|| "None".to_owned(), |link| format!("'{}'", crate::text::safe(link, 200)));
+        let link = self.inner.pr_link.as_deref().map_or_else(
+            || "None".to_owned(),
+            |link| format!("'{}'", crate::text::safe(link, 200)),
+        );
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
             crate::text::safe(self.inner.id.as_str(), 256),
@@ -98,7 +119,12 @@ impl PyJob {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.inner.project.as_str(), self.inner.id.as_str(), &self.inner.status).hash(&mut hasher);
+        (
+            self.inner.project.as_str(),
+            self.inner.id.as_str(),
+            &self.inner.status,
+        )
+            .hash(&mut hasher);
         hasher.finish()
     }
 
@@ -113,7 +139,8 @@ impl PyJob {
 #[pyfunction]
 pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
     let project = Segment::parse("project_id", project_id)?;
-    let raw = serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let raw =
+        serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
     Ok(PyJob { inner })
 }
@@ -122,15 +149,25 @@ pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
 pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
-    FROM_ISO.import(py, "datetime", "datetime")?.call_method_out("fromisoformat", (text,))
+    FROM_ISO
+        .import(py, "datetime", "datetime")?
+        .call_method_out("fromisoformat", (text,))
 }
 
 /// Warns of a job that the store could not record, where the user's code made the call.
-pub(crate) fn warn_unrecorded(py: Python<'_>, text: &str, unrecorded: &UnrecordedJob) -> PyResult<()> {
-    let warning = import(py, "docplatform.errors")?.getattr("UnrecordedJobWarning")?.call_out((text,))?;
-    for (name, value) in
-        [("name", &unrecorded.name), ("job_id", &unrecorded.job), ("reason", &unrecorded.why)]
-    {
+pub(crate) fn warn_unrecorded(
+    py: Python<'_>,
+    text: &str,
+    unrecorded: &UnrecordedJob,
+) -> PyResult<()> {
+    let warning = import(py, "docplatform.errors")?
+        .getattr("UnrecordedJobWarning")?
+        .call_out((text,))?;
+    for (name, value) in [
+        ("name", &unrecorded.name),
+        ("job_id", &unrecorded.job),
+        ("reason", &unrecorded.why),
+    ] {
         warning.setattr(name, value)?;
     }
     progress::warn(&warning, 1)

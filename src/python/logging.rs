@@ -18,7 +18,10 @@ const DEBUG: u8 = 10;
 fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
     HOOKS.get_or_try_init(py, || {
         let hooks = import(py, "docplatform._hooks.logging")?;
-        Ok((hooks.getattr("logger")?.unbind(), hooks.getattr("log")?.unbind()))
+        Ok((
+            hooks.getattr("logger")?.unbind(),
+            hooks.getattr("log")?.unbind(),
+        ))
     })
 }
 
@@ -32,7 +35,10 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
             }
         }
         let (logger, _) = hooks(py)?;
-        logger.bind(py).call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?.is_truthy()
+        logger
+            .bind(py)
+            .call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?
+            .is_truthy()
     };
     match ask() {
         // Such as a finalizer at the very end, which finds no modules any more.
@@ -52,7 +58,11 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         Level::Info => 20,
         Level::Warning => 30,
     };
-    if logger.bind(py).call_method_out(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
+    if logger
+        .bind(py)
+        .call_method_out(intern!(py, "isEnabledFor"), (level,))?
+        .is_truthy()?
+    {
         let none = LogFields::default();
         let about = match &note.about {
             Some(About::Call(fields)) => fields,
@@ -60,9 +70,25 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         };
         // A record without a call has the same attributes, so that every formatter can name them.
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let LogFields { method, path, attempt, status, elapsed, request_id } = about;
+        let LogFields {
+            method,
+            path,
+            attempt,
+            status,
+            elapsed,
+            request_id,
+        } = about;
         let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
-        let values = (level, &note.text, text(method), text(path), *attempt, *status, elapsed, request_id);
+        let values = (
+            level,
+            &note.text,
+            text(method),
+            text(path),
+            *attempt,
+            *status,
+            elapsed,
+            request_id,
+        );
         log.bind(py).call_out(values)?;
     }
     Ok(())

@@ -4,7 +4,10 @@
     clippy::doc_link_with_quotes,
     reason = "the docstrings of `_native.pyi` are written for Python"
 )]
-#![allow(clippy::too_many_arguments, reason = "a method has the arguments that it has in Python")]
+#![allow(
+    clippy::too_many_arguments,
+    reason = "a method has the arguments that it has in Python"
+)]
 
 /// The docstring of a public class or member, from `_native.pyi`: see `build.rs`.
 macro_rules! doc {
@@ -17,7 +20,12 @@ macro_rules! doc {
 /// literal. `tests/client/test_clients.py` calls each method with what its signature says.
 macro_rules! signed {
     ($method:ident) => {
-        include_str!(concat!(env!("OUT_DIR"), "/docstrings/Client.", stringify!($method), "()"))
+        include_str!(concat!(
+            env!("OUT_DIR"),
+            "/docstrings/Client.",
+            stringify!($method),
+            "()"
+        ))
     };
 }
 
@@ -79,7 +87,9 @@ mod _native {
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
-    use super::listing::{AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors};
+    use super::listing::{
+        AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors,
+    };
     #[pymodule_export]
     use super::table::comparison::Comparison;
     #[pymodule_export]

@@ -39,7 +39,10 @@ pub(crate) fn show<'py>(
     let Some(shown) = progress else {
         return Ok(());
     };
-    let shown = shown.bind(py).getattr(method).and_then(|method| method.call_out(values));
+    let shown = shown
+        .bind(py)
+        .getattr(method)
+        .and_then(|method| method.call_out(values));
     if watching(py, shown)?.is_none() {
         *progress = None;
     }
@@ -47,8 +50,15 @@ pub(crate) fn show<'py>(
 }
 
 /// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the user's code made the call.
-pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting: Waiting) -> PyResult<()> {
-    let until = waiting.until.map(|until| job::datetime(py, until)).transpose()?;
+pub(crate) fn announce(
+    py: Python<'_>,
+    progress: &mut Option<Py<PyAny>>,
+    waiting: Waiting,
+) -> PyResult<()> {
+    let until = waiting
+        .until
+        .map(|until| job::datetime(py, until))
+        .transpose()?;
     show(progress, intern!(py, "waits"), (waiting.why, &until))?;
     // What comes with a page that was asked for ahead may be over.
     let is_over = waiting.until.is_some_and(|until| until <= Timestamp::now());
@@ -64,13 +74,17 @@ pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting
 pub(crate) fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
     let py = warning.py();
     let warn = import(py, "warnings")?.getattr("warn")?;
-    warn.call_out((warning, py.None(), depth + bridge::frames(py)?)).map(drop)
+    warn.call_out((warning, py.None(), depth + bridge::frames(py)?))
+        .map(drop)
 }
 
 /// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it.
 fn watching<T>(py: Python<'_>, shown: PyResult<T>) -> PyResult<Option<T>> {
     match shown {
-        Err(error) if error.is_instance_of::<PyOSError>(py) || error.is_instance_of::<PyValueError>(py) => {
+        Err(error)
+            if error.is_instance_of::<PyOSError>(py)
+                || error.is_instance_of::<PyValueError>(py) =>
+        {
             Ok(None)
         }
         shown => errors::watching(py, shown),

@@ -16,7 +16,10 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
     let Ok(modules) = import(py, "sys").and_then(|sys| sys.getattr(intern!(py, "modules"))) else {
         return Ok(None);
     };
-    let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
+    let Some(trace) = modules
+        .cast::<PyDict>()?
+        .get_item(intern!(py, "opentelemetry.trace"))?
+    else {
         return Ok(None);
     };
     errors::watching(py, ask(&trace)).map(Option::flatten)
@@ -26,13 +29,17 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
 /// trace is sent: baggage may hold anything, and is not for this service.
 fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<HeaderValue>> {
     let py = trace.py();
-    let span = trace.getattr(intern!(py, "get_current_span"))?.call_out(())?;
+    let span = trace
+        .getattr(intern!(py, "get_current_span"))?
+        .call_out(())?;
     let context = span.call_method_out(intern!(py, "get_span_context"), ())?;
     if !context.getattr(intern!(py, "is_valid"))?.is_truthy()? {
         return Ok(None);
     }
     let carrier = PyDict::new(py);
-    import(py, "opentelemetry.propagate")?.getattr("inject")?.call_out((&carrier,))?;
+    import(py, "opentelemetry.propagate")?
+        .getattr("inject")?
+        .call_out((&carrier,))?;
     let Some(value) = carrier.get_item(TRACEPARENT)? else {
         return Ok(None);
     };

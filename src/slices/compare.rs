@@ -71,23 +71,43 @@ pub async fn compare(
     observer: Arc<dyn ExportObserver>,
     begins: impl Fn(Checkpoint) + Send,
 ) -> Result<Compared> {
-    let of = Subject { endpoint, what: What::Pages };
+    let of = Subject {
+        endpoint,
+        what: What::Pages,
+    };
     let mut reader = Reader::new(client, observer);
     let (mut warnings, mut running) = (Vec::from_iter(uneven(now, before)), Vec::new());
     let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
     for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
-        begins(Checkpoint::new(base_url, listing, endpoint.max_page_size, 0));
+        begins(Checkpoint::new(
+            base_url,
+            listing,
+            endpoint.max_page_size,
+            0,
+        ));
         let take = |turn: Turn| side.add(&turn.rows);
-        let (of_all, found) = reader.pages(of, project, period.days, false, None, take).await?;
+        let (of_all, found) = reader
+            .pages(of, project, period.days, false, None, take)
+            .await?;
         *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
-        warnings.extend(found.into_iter().map(|found| format!("{}: {found}", period.name())));
+        warnings.extend(
+            found
+                .into_iter()
+                .map(|found| format!("{}: {found}", period.name())),
+        );
         if period.days.to > client.today() {
             running.push(period.days.to);
-            warnings.push(format!("{} is not over, so its numbers are of fewer days", period.name()));
+            warnings.push(format!(
+                "{} is not over, so its numbers are of fewer days",
+                period.name()
+            ));
         } else if reader.is_open(of, project, period.days).await? {
-            warnings.push(format!("{} may still change, because it ended only recently", period.name()));
+            warnings.push(format!(
+                "{} may still change, because it ended only recently",
+                period.name()
+            ));
         }
     }
     let [totals, totals_before] = totals;
@@ -126,7 +146,9 @@ impl Side {
     /// Adds rows. Of two with one path, which a change of the data leaves, the larger counts.
     fn add(&mut self, rows: &Rows) {
         for (row, Identity { key, .. }) in rows.iter().zip(rows.identities()) {
-            let Cell::Text(path) = row.get("path") else { continue };
+            let Cell::Text(path) = row.get("path") else {
+                continue;
+            };
             let counts = ["human", "ai", "total"].map(|name| integer(row.get(name)));
             match self.places.get(&key).and_then(|&at| self.paths.get_mut(at)) {
                 Some((.., known)) if known[2] < counts[2] => *known = counts,
@@ -140,7 +162,9 @@ impl Side {
     }
 
     fn counts(&self, key: u64) -> Option<Counts> {
-        self.paths.get(*self.places.get(&key)?).map(|(.., counts)| *counts)
+        self.paths
+            .get(*self.places.get(&key)?)
+            .map(|(.., counts)| *counts)
     }
 }
 
@@ -154,8 +178,14 @@ fn integer(cell: Cell<'_>) -> i64 {
 /// Both periods as a table. A path that is missing in one had no reader in it.
 fn beside([now, before]: &[Side; 2]) -> Table {
     let mut builder = Builder::new(Layout::of(COLUMNS));
-    let here = now.paths.iter().map(|(key, path, counts)| (path, *counts, before.counts(*key)));
-    let gone = before.paths.iter().filter(|(key, ..)| now.counts(*key).is_none());
+    let here = now
+        .paths
+        .iter()
+        .map(|(key, path, counts)| (path, *counts, before.counts(*key)));
+    let gone = before
+        .paths
+        .iter()
+        .filter(|(key, ..)| now.counts(*key).is_none());
     let gone = gone.map(|(_, path, counts)| (path, Counts::default(), Some(*counts)));
     let mut rows = Rows::new(COLUMNS, None);
     for (path, now, before) in here.chain(gone) {
@@ -206,8 +236,19 @@ pub fn movers(table: &Table, which: Movers, n: usize) -> Vec<usize> {
             Movers::New => now > 0 && before == 0,
             Movers::Vanished => now == 0 && before > 0,
         };
-        let path = if let Cell::Text(path) = row.get("path") { path } else { "" };
-        is_one.then(|| (Reverse((now - before).abs()), Reverse(now.max(before)), path, at))
+        let path = if let Cell::Text(path) = row.get("path") {
+            path
+        } else {
+            ""
+        };
+        is_one.then(|| {
+            (
+                Reverse((now - before).abs()),
+                Reverse(now.max(before)),
+                path,
+                at,
+            )
+        })
     });
     let mut found: Vec<_> = movers.collect();
     found.sort_unstable();

@@ -50,7 +50,8 @@ impl Whose {
                 Some(organization) => Some(stored.label(organization).await?),
                 None => None,
             };
-            let of_organization = |export: &FinishedExport| label.as_ref() == Some(&export.organization);
+            let of_organization =
+                |export: &FinishedExport| label.as_ref() == Some(&export.organization);
             let of_address = |export: &FinishedExport| base_url.as_ref() == Some(&export.base_url);
             if exports.iter().any(of_organization) {
                 exports.retain(of_organization);
@@ -65,21 +66,32 @@ impl Whose {
     fn has(&self, export: &FinishedExport) -> bool {
         let stored = &export.organization;
         let named = |name: &String| stored == name || stored.strip_prefix("name:") == Some(name);
-        self.base_url.as_ref().is_none_or(|url| url.trim_end_matches('/') == export.base_url)
+        self.base_url
+            .as_ref()
+            .is_none_or(|url| url.trim_end_matches('/') == export.base_url)
             && self.organization.as_ref().is_none_or(named)
     }
 }
 
 /// An error if the store has what several organizations fetched. They come account by account.
 fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
-    let mut accounts: Vec<_> = exports.iter().map(|one| (&one.base_url, &one.organization)).collect();
+    let mut accounts: Vec<_> = exports
+        .iter()
+        .map(|one| (&one.base_url, &one.organization))
+        .collect();
     accounts.dedup();
     if accounts.len() < 2 {
         return Ok(());
     }
     let accounts: Vec<_> = accounts
         .iter()
-        .map(|(url, name)| format!("base_url={}, organization={}", str_literal(url), str_literal(name)))
+        .map(|(url, name)| {
+            format!(
+                "base_url={}, organization={}",
+                str_literal(url),
+                str_literal(name)
+            )
+        })
         .collect();
     Err(Error::argument(format!(
         "the store has data of several organizations: name one of them: {}",
@@ -115,19 +127,27 @@ impl Wish {
             }
         }
         let within = |one: &FinishedExport| {
-            self.projects.as_ref().is_none_or(|ids| ids.contains(&one.project_id))
+            self.projects
+                .as_ref()
+                .is_none_or(|ids| ids.contains(&one.project_id))
                 && self.from.is_none_or(|from| from <= one.days.from)
                 && self.to.is_none_or(|to| one.days.to <= to)
         };
-        let (mut wanted, others): (Vec<_>, Vec<_>) =
-            all.into_iter().filter(within).partition(|one| self.every.is_whole(one.days));
+        let (mut wanted, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .filter(within)
+            .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             return Err(Error::argument(format!(
                 "the store has no whole {} of {}{}, but slices of another length, such as {} to {}: give their every=, \
                  or fetch these with sync() and every={:?}",
                 self.every.as_str(),
                 self.endpoint.name,
-                if self.from.or(self.to).is_some() { " in this range" } else { "" },
+                if self.from.or(self.to).is_some() {
+                    " in this range"
+                } else {
+                    ""
+                },
                 other.days.from,
                 other.days.to,
                 self.every.as_str(),
@@ -142,7 +162,11 @@ pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let mut ids: Vec<_> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
-    let shown: Vec<_> = ids.iter().take(5).map(|id| format!("{:?}", safe(id, 60))).collect();
+    let shown: Vec<_> = ids
+        .iter()
+        .take(5)
+        .map(|id| format!("{:?}", safe(id, 60)))
+        .collect();
     match ids.len() {
         0 => "none".to_owned(),
         1..=5 => shown.join(", "),
@@ -177,7 +201,12 @@ pub async fn rows(
         let export = stored.export(export).await?;
         let mut builder = Builder::new(Layout::of(endpoint.fields));
         read(endpoint, stored, &export, &mut builder).await?;
-        rows.extend(batches(&export, export.is_final(settle_days, now), &builder.finish(), &schema)?);
+        rows.extend(batches(
+            &export,
+            export.is_final(settle_days, now),
+            &builder.finish(),
+            &schema,
+        )?);
     }
     Ok(rows)
 }
@@ -186,14 +215,33 @@ pub async fn rows(
 pub(crate) async fn read(
     endpoint: &'static Endpoint,
     stored: &FinishedExports,
-    FinishedExport { export, base_url, project_id, days, page_size, .. }: &FinishedExport,
+    FinishedExport {
+        export,
+        base_url,
+        project_id,
+        days,
+        page_size,
+        ..
+    }: &FinishedExport,
     builder: &mut Builder,
 ) -> Result<Vec<String>> {
     let listing = Listing::days(endpoint, &Segment::stored(project_id), *days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
-    let source = Arc::new(DatasetPages { stored: stored.clone(), listing, export: *export });
-    let mut pager =
-        Pager::new(source, place, Paging { max_rows: None, prefetch: 1, strict: false, window: None });
+    let source = Arc::new(DatasetPages {
+        stored: stored.clone(),
+        listing,
+        export: *export,
+    });
+    let mut pager = Pager::new(
+        source,
+        place,
+        Paging {
+            max_rows: None,
+            prefetch: 1,
+            strict: false,
+            window: None,
+        },
+    );
     let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
     while let Some(turn) = pager.next_page(&observer).await? {
         builder.extend(&turn.rows);
@@ -203,7 +251,9 @@ pub(crate) async fn read(
 
 /// The rows of a slice, with what is the same in all of them.
 fn batches(
-    FinishedExport { project_id, days, .. }: &FinishedExport,
+    FinishedExport {
+        project_id, days, ..
+    }: &FinishedExport,
     settled: bool,
     table: &Table,
     schema: &SchemaRef,
@@ -219,8 +269,11 @@ fn batches(
         let extra: Vec<_> = extra.map(Option::transpose).collect::<Result<_>>()?;
         let extra: ArrayRef = Arc::new(StringArray::from(extra));
         let project = std::iter::repeat_n(project_id, count);
-        let mut all: Vec<ArrayRef> =
-            vec![Arc::new(StringArray::from_iter_values(project)), day(days.from), day(days.to)];
+        let mut all: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(project)),
+            day(days.from),
+            day(days.to),
+        ];
         all.extend(columns);
         all.push(Arc::new(BooleanArray::from(vec![settled; count])));
         all.push(extra);
@@ -237,13 +290,22 @@ struct DatasetPages {
 }
 
 impl Source for DatasetPages {
-    fn fetch(&self, wanted: Wanted, _observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+    fn fetch(
+        &self,
+        wanted: Wanted,
+        _observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Fetched>> {
         let (stored, listing, export) = (self.stored.clone(), self.listing.clone(), self.export);
         async move {
             let page = stored.page(export, wanted.offset).await?;
             let limit = page.asked;
-            let decode = move || decode(&listing, export, &page).map_err(|fault| stored.fault(&fault));
-            Ok(Fetched { limit, promises_more: false, decode: Box::new(decode) })
+            let decode =
+                move || decode(&listing, export, &page).map_err(|fault| stored.fault(&fault));
+            Ok(Fetched {
+                limit,
+                promises_more: false,
+                decode: Box::new(decode),
+            })
         }
         .boxed()
     }
@@ -289,7 +351,13 @@ mod tests {
 
     fn wish(every: Every) -> Wish {
         let endpoint = crate::listing::endpoint::VISITORS;
-        Wish { endpoint, every, projects: None, from: None, to: None }
+        Wish {
+            endpoint,
+            every,
+            projects: None,
+            from: None,
+            to: None,
+        }
     }
 
     fn numbers(exports: Vec<FinishedExport>) -> Vec<i64> {
@@ -301,17 +369,28 @@ mod tests {
         let chosen = |wish: Wish, all| numbers(wish.choose(all).unwrap());
         assert_eq!(chosen(wish(Every::Day), all()), [5, 4, 1]);
         assert_eq!(chosen(wish(Every::Week), all()), [2]);
-        let some = Wish { projects: Some(vec!["b".to_owned()]), ..wish(Every::Day) };
+        let some = Wish {
+            projects: Some(vec!["b".to_owned()]),
+            ..wish(Every::Day)
+        };
         assert_eq!(chosen(some, all()), [1]);
-        let some =
-            Wish { from: "2026-01-06".parse().ok(), to: "2026-01-07".parse().ok(), ..wish(Every::Day) };
+        let some = Wish {
+            from: "2026-01-06".parse().ok(),
+            to: "2026-01-07".parse().ok(),
+            ..wish(Every::Day)
+        };
         assert_eq!(chosen(some, all()), [5]);
         assert!(chosen(wish(Every::Day), Vec::new()).is_empty());
     }
 
     #[test]
     fn a_slice_is_final_if_it_was_when_it_was_fetched() {
-        let is_final = |now| all().iter().map(|one| one.is_final(2, now)).collect::<Vec<_>>();
+        let is_final = |now| {
+            all()
+                .iter()
+                .map(|one| one.is_final(2, now))
+                .collect::<Vec<_>>()
+        };
         let begun = all()[0].begun;
         assert_eq!(is_final(begun), [true, false, false, true, true]);
         // Fetched while the clock was ahead: whether those days were over is unknown.
@@ -321,13 +400,19 @@ mod tests {
     #[test]
     fn senseless_selections_are_errors() {
         let refused = |wish: &Wish| wish.choose(all()).unwrap_err().message.clone();
-        let months =
-            "the store has no whole month of visitors, but slices of another length, such as 2026-01-05 to";
+        let months = "the store has no whole month of visitors, but slices of another length, such as 2026-01-05 to";
         assert!(refused(&wish(Every::Month)).starts_with(months));
         let days = ("2026-01-05".parse().ok(), "2026-01-06".parse().ok());
-        let one = Wish { from: days.0, to: days.1, ..wish(Every::Month) };
+        let one = Wish {
+            from: days.0,
+            to: days.1,
+            ..wish(Every::Month)
+        };
         assert!(refused(&one).contains("visitors in this range, but slices of another length"));
-        let missing = Wish { projects: Some(vec!["c".to_owned()]), ..wish(Every::Day) };
+        let missing = Wish {
+            projects: Some(vec!["c".to_owned()]),
+            ..wish(Every::Day)
+        };
         assert!(refused(&missing).contains(r#"no visitors of "c"; it has those of "a", "b""#));
     }
 
@@ -336,7 +421,10 @@ mod tests {
         let mut both = all();
         both.push(export(9, "name:other", "a", "2026-01-06", "2026-01-07"));
         let message = of_one_account(&both).unwrap_err().message.clone();
-        assert!(message.contains(r#"organization="name:acme"; base_url"#), "{message}");
+        assert!(
+            message.contains(r#"organization="name:acme"; base_url"#),
+            "{message}"
+        );
         let of = |base_url: Option<&str>, organization: Option<&str>| {
             let whose = Whose {
                 base_url: base_url.map(str::to_owned),

@@ -22,7 +22,10 @@ impl Subject {
     /// All rows of an endpoint, or its totals, which not every endpoint has.
     pub fn new(endpoint: &'static Endpoint, by_path: bool) -> Result<Self> {
         if by_path || endpoint.totals {
-            return Ok(Self { endpoint, what: What::of(by_path) });
+            return Ok(Self {
+                endpoint,
+                what: What::of(by_path),
+            });
         }
         Err(Error::argument(format!(
             "by_path=False reads totals, which the service does not have of {}: leave it out",

@@ -40,15 +40,23 @@ impl Plan {
 }
 
 /// Looks into the store; sends nothing.
-pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Subject) -> Result<Plan> {
+pub async fn plan(
+    client: &Client,
+    project: &Segment,
+    slices: Vec<Slice>,
+    of: Subject,
+) -> Result<Plan> {
     let mut planned = Vec::with_capacity(slices.len());
     let mut neighbours = None;
     for slice in slices {
         let stored_slice = stored_slice(client, of, project, slice).await?;
         planned.push(match of.what {
-            What::Totals => {
-                cost(slice, u64::from(!stored_slice.cached), u64::from(stored_slice.cached), true)
-            }
+            What::Totals => cost(
+                slice,
+                u64::from(!stored_slice.cached),
+                u64::from(stored_slice.cached),
+                true,
+            ),
             What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
                 let cached = stored_slice.pages.finished.map_or(0, |export| export.pages);
                 cost(slice, u64::from(cached == 0), cached, true)
@@ -59,15 +67,26 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Su
                     if neighbours.is_none()
                         && let Some(exports) = client.exports()
                     {
-                        neighbours = Some(exports.neighbours(range(client, of, project, slice)).await?);
+                        neighbours = Some(
+                            exports
+                                .neighbours(range(client, of, project, slice))
+                                .await?,
+                        );
                     }
-                    planned.estimate(neighbours.as_deref().unwrap_or_default(), of.endpoint.max_page_size);
+                    planned.estimate(
+                        neighbours.as_deref().unwrap_or_default(),
+                        of.endpoint.max_page_size,
+                    );
                 }
                 planned
             }
         });
     }
-    let mut plan = Plan { what: of.what, slices: planned, hours: None };
+    let mut plan = Plan {
+        what: of.what,
+        slices: planned,
+        hours: None,
+    };
     if let Some(budget) = client.budget() {
         let beyond = plan.requests().saturating_sub(budget.left().await?);
         let hours = beyond.div_ceil(budget.per_hour().max(1));
@@ -104,15 +123,28 @@ pub(crate) async fn stored_slice(
         let totals = exports.stock(range, of.what, 1).await?;
         (cached, fetched) = (totals.finished.is_some(), fetched.max(begun(&totals)));
     }
-    Ok(StoredSlice { pages, cached, fetched })
+    Ok(StoredSlice {
+        pages,
+        cached,
+        fetched,
+    })
 }
 
 fn range(client: &Client, of: Subject, project: &Segment, slice: Slice) -> Range {
-    Range::of(&Listing::days(of.endpoint, project, slice), client.settings().settle_days)
+    Range::of(
+        &Listing::days(of.endpoint, project, slice),
+        client.settings().settle_days,
+    )
 }
 
 fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
-    Planned { slice, requests, cached, exact, estimated: false }
+    Planned {
+        slice,
+        requests,
+        cached,
+        exact,
+        estimated: false,
+    }
 }
 
 impl Planned {
@@ -124,14 +156,23 @@ impl Planned {
             let (length, own) = (days.count(), self.slice.count());
             length <= 2 * own && own <= 2 * length
         };
-        let least = ranges.iter().filter(|(days, _)| is_within(days)).map(|(_, rows)| *rows).max();
+        let least = ranges
+            .iter()
+            .filter(|(days, _)| is_within(days))
+            .map(|(_, rows)| *rows)
+            .max();
         let any = !ranges.iter().any(|(days, _)| is_alike(days));
-        let mut alike: Vec<_> = ranges.iter().filter(|(days, _)| any || is_alike(days)).collect();
+        let mut alike: Vec<_> = ranges
+            .iter()
+            .filter(|(days, _)| any || is_alike(days))
+            .collect();
         alike.sort_by_key(|(days, _)| (days.from - self.slice.from).get_days().abs());
         alike.truncate(MAX_NEIGHBOURS);
         let sum: u64 = alike.iter().map(|(_, rows)| *rows).sum();
-        let mean =
-            u64::try_from(alike.len()).ok().filter(|count| *count > 0).map(|count| sum.div_ceil(count));
+        let mean = u64::try_from(alike.len())
+            .ok()
+            .filter(|count| *count > 0)
+            .map(|count| sum.div_ceil(count));
         let Some(rows) = mean.max(least) else { return };
         let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
@@ -144,11 +185,17 @@ fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {
         return cost(slice, 0, cached.pages, true);
     }
     // As many as the last time.
-    let known = stock.latest.as_ref().map(|export: &Export| match export.page_size == page_size {
-        true => export.pages,
-        false => export.rows.div_ceil(u64::from(page_size)),
-    });
+    let known = stock
+        .latest
+        .as_ref()
+        .map(|export: &Export| match export.page_size == page_size {
+            true => export.pages,
+            false => export.rows.div_ceil(u64::from(page_size)),
+        });
     let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
     let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
-    Planned { estimated: known.is_some(), ..cost(slice, requests, cached, false) }
+    Planned {
+        estimated: known.is_some(),
+        ..cost(slice, requests, cached, false)
+    }
 }

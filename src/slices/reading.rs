@@ -42,24 +42,42 @@ impl StoreQuery {
     /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
     pub async fn read(&self, stored: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, what } = self.of;
-        let mut found = self.whose.latest(stored, what, |name| std::env::var_os(name)).await?;
+        let mut found = self
+            .whose
+            .latest(stored, what, |name| std::env::var_os(name))
+            .await?;
         let project = self.project(&found)?;
         found.retain(|one| one.project_id == project);
-        let slices = self.slices.iter().filter_map(|wanted| found.iter().find(|one| one.days == *wanted));
+        let slices = self
+            .slices
+            .iter()
+            .filter_map(|wanted| found.iter().find(|one| one.days == *wanted));
         let slices: Vec<_> = slices.collect();
         if slices.len() < self.slices.len() {
             return Err(self.missing(&project, &found));
         }
         let is_whole = self.every.is_none() && what == What::Pages;
-        let fields = if what == What::Pages { endpoint.fields } else { COUNTS };
-        let mut builder = Builder::new(Layout { days: !is_whole, fields });
+        let fields = if what == What::Pages {
+            endpoint.fields
+        } else {
+            COUNTS
+        };
+        let mut builder = Builder::new(Layout {
+            days: !is_whole,
+            fields,
+        });
         let mut warnings = Vec::new();
         for slice in &slices {
             match (what, slice.totals) {
                 (What::Pages, _) => {
                     let found = read(endpoint, stored, slice, &mut builder).await?;
-                    let named =
-                        |found| if is_whole { found } else { format!("{}: {found}", slice.days.from) };
+                    let named = |found| {
+                        if is_whole {
+                            found
+                        } else {
+                            format!("{}: {found}", slice.days.from)
+                        }
+                    };
                     warnings.extend(found.into_iter().map(named));
                 }
                 (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
@@ -72,10 +90,24 @@ impl StoreQuery {
         let open_from = slices.iter().find(is_open).map(|slice| slice.days.from);
         warnings.extend(open_from.map(may_still_change));
         let is_running = |slice: &&&FinishedExport| !slice.is_final(0, self.now);
-        let running = slices.iter().filter(is_running).map(|slice| slice.days.to).collect();
+        let running = slices
+            .iter()
+            .filter(is_running)
+            .map(|slice| slice.days.to)
+            .collect();
         let totals = slices.last().and_then(|slice| slice.totals);
-        let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from, running };
-        Ok(StoreAnswer { project, totals, trend })
+        let trend = Trend {
+            table: builder.finish(),
+            warnings,
+            requests: 0,
+            open_from,
+            running,
+        };
+        Ok(StoreAnswer {
+            project,
+            totals,
+            trend,
+        })
     }
 
     /// The project that is meant.
@@ -90,9 +122,16 @@ impl StoreQuery {
                     some(ids())
                 ))),
                 None => {
-                    let Whose { base_url, organization } = &self.whose;
+                    let Whose {
+                        base_url,
+                        organization,
+                    } = &self.whose;
                     let named = base_url.is_some() || organization.is_some();
-                    let whose = if named { " of this base_url and organization" } else { "" };
+                    let whose = if named {
+                        " of this base_url and organization"
+                    } else {
+                        ""
+                    };
                     Err(Error::argument(format!(
                         "{} has no {}{whose} yet: fetch some with client.sync(), or docplatform sync",
                         self.store, self.of.endpoint.name
@@ -104,8 +143,11 @@ impl StoreQuery {
 
     /// The error that says what the store has not, and how to fetch it.
     fn missing(&self, project: &str, found: &[FinishedExport]) -> Error {
-        let missing: Vec<_> =
-            self.slices.iter().filter(|wanted| found.iter().all(|slice| slice.days != **wanted)).collect();
+        let missing: Vec<_> = self
+            .slices
+            .iter()
+            .filter(|wanted| found.iter().all(|slice| slice.days != **wanted))
+            .collect();
         let (Some(first), Some(last), Some(lacking)) =
             (self.slices.first(), self.slices.last(), missing.first())
         else {
@@ -118,12 +160,24 @@ impl StoreQuery {
         let word = quoted(&safe(project, MAX_SEGMENT));
         let (by_path, name) = (self.of.what == What::Pages, self.of.endpoint.name);
         let is_default = self.of.endpoint == VISITORS;
-        let listing = if is_default { String::new() } else { format!(", listing={name:?}") };
-        let chosen = if is_default { String::new() } else { format!(" --listing {name}") };
+        let listing = if is_default {
+            String::new()
+        } else {
+            format!(", listing={name:?}")
+        };
+        let chosen = if is_default {
+            String::new()
+        } else {
+            format!(" --listing {name}")
+        };
         let (lacks, call, command) = match self.every {
             Some(every) => {
                 let every = every.as_str();
-                let (flag, option) = if by_path { ("True", "") } else { ("False", " --totals") };
+                let (flag, option) = if by_path {
+                    ("True", "")
+                } else {
+                    ("False", " --totals")
+                };
                 (
                     format!(
                         "{} of {count} slices {} missing, first {}",
@@ -142,7 +196,10 @@ impl StoreQuery {
             ),
             None => (
                 "the range as a whole is missing".to_owned(),
-                format!("client.{}_totals({range}, project_id={id})", name.trim_end_matches('s')),
+                format!(
+                    "client.{}_totals({range}, project_id={id})",
+                    name.trim_end_matches('s')
+                ),
                 format!("docplatform {name} totals --project {word} {options}"),
             ),
         };

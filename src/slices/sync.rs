@@ -97,15 +97,25 @@ impl<'a> Queue<'a> {
     /// time, and stands in front, would else keep all the rest out each time.
     fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
         let doubtful = self.due.is_empty();
-        let queue = if doubtful { &mut self.doubtful } else { &mut self.due };
-        let at = if failing && !queue.is_empty() { fastrand::usize(..queue.len()) } else { 0 };
+        let queue = if doubtful {
+            &mut self.doubtful
+        } else {
+            &mut self.due
+        };
+        let at = if failing && !queue.is_empty() {
+            fastrand::usize(..queue.len())
+        } else {
+            0
+        };
         Some((queue.remove(at)?, doubtful))
     }
 
     /// Puts what is left of `project` after all others, or drops it.
     fn step_back(&mut self, project: &Segment, drop: bool) {
         let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
-        let (its, due) = std::mem::take(&mut self.due).into_iter().partition::<VecDeque<_>, _>(is_its);
+        let (its, due) = std::mem::take(&mut self.due)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(is_its);
         self.due = due;
         if drop {
             self.doubtful.retain(|due| !is_its(due));
@@ -125,13 +135,20 @@ pub async fn sync(
 ) -> Sync {
     let mut sync = Sync::default();
     sync.ended = match lock(exports, on_running, &*observer).await {
-        Ok(_lock) => sync.fill(client, wanted, Reader::new(client, observer)).await.err(),
+        Ok(_lock) => sync
+            .fill(client, wanted, Reader::new(client, observer))
+            .await
+            .err(),
         Err(error) => Some(error),
     };
     sync
 }
 
-async fn lock(exports: &Exports, on_running: WaitOrStop, observer: &dyn Observer) -> Result<SyncLock> {
+async fn lock(
+    exports: &Exports,
+    on_running: WaitOrStop,
+    observer: &dyn Observer,
+) -> Result<SyncLock> {
     let text = "another sync fills this store";
     let mut wait = OpenWait::new(text, Duration::ZERO);
     loop {
@@ -150,7 +167,12 @@ async fn lock(exports: &Exports, on_running: WaitOrStop, observer: &dyn Observer
 }
 
 impl Sync {
-    async fn fill(&mut self, client: &Client, wanted: &SyncScope, mut reader: Reader<'_>) -> Result<()> {
+    async fn fill(
+        &mut self,
+        client: &Client,
+        wanted: &SyncScope,
+        mut reader: Reader<'_>,
+    ) -> Result<()> {
         let due = self.look(client, wanted, &reader).await?;
         let ended = self.fetch(wanted.of, due, &mut reader).await;
         self.filled.requests = reader.requests;
@@ -176,18 +198,32 @@ impl Sync {
                     self.filled.cached += 1;
                 } else {
                     let fetched = open.then_some(stored.fetched.unwrap_or(Millis::MIN));
-                    due.push(Due { project, slice, fetched });
+                    due.push(Due {
+                        project,
+                        slice,
+                        fetched,
+                    });
                 }
             }
         }
         due.sort_by_key(|due| due.fetched);
-        Ok(Queue { due: due.into(), ..Queue::default() })
+        Ok(Queue {
+            due: due.into(),
+            ..Queue::default()
+        })
     }
 
-    async fn fetch(&mut self, of: Subject, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
+    async fn fetch(
+        &mut self,
+        of: Subject,
+        mut queue: Queue<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
-            reader.observer.progress(self.filled.slices.saturating_sub(queue.len() as u64));
+            reader
+                .observer
+                .progress(self.filled.slices.saturating_sub(queue.len() as u64));
             let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
@@ -205,9 +241,13 @@ impl Sync {
                 Err(error) => {
                     strikes += 1;
                     queue.step_back(project, is_of_project(&error));
-                    self.given_up =
-                        strikes >= MAX_FAILURES_IN_A_ROW && (error.transient || !granted || doubtful);
-                    self.failures.push(FailedSlice { project: project.as_str().to_owned(), slice, error });
+                    self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
+                        && (error.transient || !granted || doubtful);
+                    self.failures.push(FailedSlice {
+                        project: project.as_str().to_owned(),
+                        slice,
+                        error,
+                    });
                     if self.given_up {
                         return Ok(());
                     }
@@ -228,9 +268,13 @@ impl Sync {
         loop {
             let mut rows = 0;
             let count = |turn: Turn| rows += turn.rows.len() as u64;
-            let read = reader.pages(of, project, slice, refresh, Some(WINDOW), count).await.map(drop);
+            let read = reader
+                .pages(of, project, slice, refresh, Some(WINDOW), count)
+                .await
+                .map(drop);
             // The store has the first pages, and the cursor that leads on from them may have expired since.
-            let is_late = of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
+            let is_late =
+                of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
             if refresh || !is_late || !read.as_ref().is_err_and(may_be_of_a_cursor) {
                 self.filled.rows += rows;
                 return read;

@@ -44,19 +44,31 @@ pub async fn trend(
     of: Subject,
     observer: Arc<dyn ExportObserver>,
 ) -> Result<Trend> {
-    let fields = if of.what == What::Pages { of.endpoint.fields } else { COUNTS };
+    let fields = if of.what == What::Pages {
+        of.endpoint.fields
+    } else {
+        COUNTS
+    };
     let mut builder = Builder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
     let today = client.today();
-    let running = slices.iter().map(|slice| slice.to).filter(|end| *end > today).collect();
+    let running = slices
+        .iter()
+        .map(|slice| slice.to)
+        .filter(|end| *end > today)
+        .collect();
     for (&slice, done) in slices.iter().zip(1..) {
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
                 let take = |turn: Turn| builder.extend(&turn.rows);
                 let (_, found) = reader.pages(of, project, slice, false, None, take).await?;
-                warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
+                warnings.extend(
+                    found
+                        .into_iter()
+                        .map(|found| format!("{}: {found}", slice.from)),
+                );
             }
         }
         builder.end_slice(slice);
@@ -70,7 +82,13 @@ pub async fn trend(
         }
     }
     warnings.extend(open_from.map(may_still_change));
-    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from, running })
+    Ok(Trend {
+        table: builder.finish(),
+        warnings,
+        requests: reader.requests,
+        open_from,
+        running,
+    })
 }
 
 /// The warning about slices that are not final.
@@ -96,7 +114,11 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(client: &'a Client, observer: Arc<dyn ExportObserver>) -> Self {
-        Self { client, observer, requests: 0 }
+        Self {
+            client,
+            observer,
+            requests: 0,
+        }
     }
 
     /// Whether a slice may still change, if it is fetched now.
@@ -107,14 +129,24 @@ impl<'a> Reader<'a> {
 
     /// Whether a slice that was fetched may still change: a store knows better than this machine's clock, which may
     /// have been ahead of the service's.
-    pub(crate) async fn is_open(&self, of: Subject, project: &Segment, slice: Slice) -> Result<bool> {
+    pub(crate) async fn is_open(
+        &self,
+        of: Subject,
+        project: &Segment,
+        slice: Slice,
+    ) -> Result<bool> {
         if self.may_change(slice) || self.client.exports().is_none() {
             return Ok(self.may_change(slice));
         }
         Ok(!stored_slice(self.client, of, project, slice).await?.cached)
     }
 
-    pub(crate) async fn totals(&mut self, of: Subject, project: &Segment, slice: Slice) -> Result<Totals> {
+    pub(crate) async fn totals(
+        &mut self,
+        of: Subject,
+        project: &Segment,
+        slice: Slice,
+    ) -> Result<Totals> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
         let listing = Listing::days(of.endpoint, project, slice);
@@ -134,11 +166,23 @@ impl<'a> Reader<'a> {
         window: Option<usize>,
         mut take: impl FnMut(Turn) + Send,
     ) -> Result<(Option<Totals>, Vec<String>)> {
-        let (base_url, page_size) = (self.client.settings().base_url.as_str(), of.endpoint.max_page_size);
+        let (base_url, page_size) = (
+            self.client.settings().base_url.as_str(),
+            of.endpoint.max_page_size,
+        );
         let listing = Listing::days(of.endpoint, project, slice);
         let place = Checkpoint::new(base_url, listing, page_size, 0);
-        let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
-        let mut pager = Pager::new(source::source(self.client.clone(), &place, refresh), place, paging);
+        let paging = Paging {
+            max_rows: None,
+            prefetch: 1,
+            strict: false,
+            window,
+        };
+        let mut pager = Pager::new(
+            source::source(self.client.clone(), &place, refresh),
+            place,
+            paging,
+        );
         let ended = loop {
             match pager.next_page(&self.observer).await {
                 Ok(Some(mut turn)) => {

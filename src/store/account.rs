@@ -21,8 +21,10 @@ pub(crate) fn number(transaction: &Transaction<'_>, owner: &Owner) -> Result<i64
         return Ok(known);
     }
     let label = label(transaction, owner)?;
-    transaction
-        .execute("INSERT INTO account (base_url, organization) VALUES (?1, ?2)", (&owner.base_url, &label))?;
+    transaction.execute(
+        "INSERT INTO account (base_url, organization) VALUES (?1, ?2)",
+        (&owner.base_url, &label),
+    )?;
     Ok(transaction.last_insert_rowid())
 }
 
@@ -32,5 +34,9 @@ pub(super) fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<Stri
 }
 
 pub(super) fn salt(transaction: &Transaction<'_>) -> Result<Vec<u8>, Fault> {
-    Ok(transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?)
+    Ok(
+        transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| {
+            row.get(0)
+        })?,
+    )
 }

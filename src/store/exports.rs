@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OptionalExtension as _, Row, ToSql, Transaction, TransactionBehavior, params,
+};
 
 use super::account;
 use crate::clock::Millis;
@@ -58,10 +60,18 @@ impl Range {
     pub(crate) fn of(listing: &Listing, settle_days: u32) -> Self {
         let date = |name| listing.filter(name).map(str::to_owned);
         let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
-        let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
+        let end = date_to
+            .as_deref()
+            .and_then(|date| Moment::parse("date_to", date).ok());
         let settles = end.and_then(|end| end.settles(settle_days));
         let project_id = listing.project_id().map(str::to_owned);
-        Self { project_id, path: listing.name(), date_from, date_to, settles }
+        Self {
+            project_id,
+            path: listing.name(),
+            date_from,
+            date_to,
+            settles,
+        }
     }
 }
 
@@ -116,7 +126,14 @@ impl Exports {
             let Some(account) = account::find(&transaction, &client.owner)? else {
                 return Ok(Stock::default());
             };
-            stock(&transaction, account, &range, what, page_size, client.clock.now())
+            stock(
+                &transaction,
+                account,
+                &range,
+                what,
+                page_size,
+                client.clock.now(),
+            )
         };
         self.0.store.run(look).await
     }
@@ -127,7 +144,9 @@ impl Exports {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &client.owner)? else { return Ok(Vec::new()) };
+            let Some(account) = account::find(&transaction, &client.owner)? else {
+                return Ok(Vec::new());
+            };
             // What stands beside a maximum is of the row that has it.
             let mut found = transaction.prepare(
                 "SELECT date_from, date_to, rows, max(begun) FROM export
@@ -138,7 +157,9 @@ impl Exports {
             let ranges = found.query_map((account, &range.project_id, &range.path), |row| {
                 Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
             })?;
-            Ok(ranges.filter_map(rusqlite::Result::transpose).collect::<rusqlite::Result<_>>()?)
+            Ok(ranges
+                .filter_map(rusqlite::Result::transpose)
+                .collect::<rusqlite::Result<_>>()?)
         };
         self.0.store.run(look).await
     }
@@ -146,7 +167,13 @@ impl Exports {
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
     ///
     /// Of two processes that begin at one time, the second continues with the first one's.
-    pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
+    pub async fn begin(
+        &self,
+        range: Range,
+        what: What,
+        page_size: u32,
+        refresh: bool,
+    ) -> Result<Export> {
         let client = Arc::clone(&self.0);
         let begin = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
@@ -177,22 +204,34 @@ impl Exports {
         totals: Option<Totals>,
         now: Millis,
     ) -> Result<bool> {
-        self.0.store.see_to(move |connection| put(connection, export, &page, totals, now)).await
+        self.0
+            .store
+            .see_to(move |connection| put(connection, export, &page, totals, now))
+            .await
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0.store.run(move |connection| pages::find(connection, export, pages::AT, offset)).await
+        self.0
+            .store
+            .run(move |connection| pages::find(connection, export, pages::AT, offset))
+            .await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0.store.run(move |connection| pages::find(connection, export, pages::BEFORE, offset)).await
+        self.0
+            .store
+            .run(move |connection| pages::find(connection, export, pages::BEFORE, offset))
+            .await
     }
 
     /// The right to fill the store, unless another has it.
     pub async fn lock(&self) -> Result<Option<SyncLock>> {
         let client = Arc::clone(&self.0);
-        self.0.store.run(move |_| SyncLock::take(client.store.path())).await
+        self.0
+            .store
+            .run(move |_| SyncLock::take(client.store.path()))
+            .await
     }
 }
 
@@ -204,14 +243,38 @@ fn insert(
     page_size: u32,
     now: Millis,
 ) -> Result<Export, Fault> {
-    let Range { project_id, path, date_from, date_to, settles: _ } = range;
+    let Range {
+        project_id,
+        path,
+        date_from,
+        date_to,
+        settles: _,
+    } = range;
     transaction.execute(
         "INSERT INTO export (account, project_id, path, date_from, date_to, kind, page_size, begun)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        (account, project_id, path, date_from, date_to, what.as_str(), page_size, now),
+        (
+            account,
+            project_id,
+            path,
+            date_from,
+            date_to,
+            what.as_str(),
+            page_size,
+            now,
+        ),
     )?;
     let id = transaction.last_insert_rowid();
-    Ok(Export { id, page_size, begun: now, finished: None, pages: 0, rows: 0, next: 0, totals: None })
+    Ok(Export {
+        id,
+        page_size,
+        begun: now,
+        finished: None,
+        pages: 0,
+        rows: 0,
+        next: 0,
+        totals: None,
+    })
 }
 
 fn stock(
@@ -222,11 +285,19 @@ fn stock(
     page_size: u32,
     now: Millis,
 ) -> Result<Stock, Fault> {
-    let Range { project_id, path, date_from, date_to, settles } = range;
+    let Range {
+        project_id,
+        path,
+        date_from,
+        date_to,
+        settles,
+    } = range;
     let of_range = params![account, project_id, path, date_from, date_to, what.as_str()];
     let find = |which: &str, more: &[&dyn ToSql]| {
         let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
-        exports.query_row(&*[of_range, more].concat(), export).optional()
+        exports
+            .query_row(&*[of_range, more].concat(), export)
+            .optional()
     };
     let finished = match settles {
         None => None,
@@ -236,14 +307,20 @@ fn stock(
     // One that a later, finished one has overtaken is not resumed.
     let unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-    let mut stock = Stock { finished, unfinished, latest };
+    let mut stock = Stock {
+        finished,
+        unfinished,
+        latest,
+    };
     if let Some(export) = &mut stock.unfinished {
         let walk = Walk::of(transaction, export.id)?;
         (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
         let last = "SELECT max(seen) FROM page WHERE export = ?1";
         let seen: Option<Millis> = transaction.query_row(last, [export.id], |row| row.get(0))?;
         // What lies in the future was written before the clock was set back.
-        let age = now.saturating_sub(seen.unwrap_or(export.begun)).saturating_abs();
+        let age = now
+            .saturating_sub(seen.unwrap_or(export.begun))
+            .saturating_abs();
         if !is_final(export.begun, *settles, now) && age > MAX_RESUME_AGE {
             stock.unfinished = None;
         }
@@ -265,13 +342,18 @@ const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DE
 ///
 /// Only where a page came: who merely looks, by a clock that is behind, is to change nothing.
 fn doubt(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
-    transaction
-        .execute("UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1", [now])?;
+    transaction.execute(
+        "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
+        [now],
+    )?;
     Ok(())
 }
 
 fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
-    let count = |column| row.get::<_, Option<i64>>(column).map(|number| whole(number.unwrap_or(0)));
+    let count = |column| {
+        row.get::<_, Option<i64>>(column)
+            .map(|number| whole(number.unwrap_or(0)))
+    };
     Ok(Export {
         id: row.get(0)?,
         page_size: page_size(row, 1)?,
@@ -317,7 +399,10 @@ pub(super) fn put(
         ),
     )?;
     // By the service's clock it may have come before it was asked for: then this machine's is ahead.
-    transaction.execute("UPDATE export SET begun = ?2 WHERE id = ?1 AND begun > ?2", (export, page.seen))?;
+    transaction.execute(
+        "UPDATE export SET begun = ?2 WHERE id = ?1 AND begun > ?2",
+        (export, page.seen),
+    )?;
     if let Some(totals) = totals {
         transaction.execute(
             "UPDATE export SET human = ?2, ai = ?3, total = ?4 WHERE id = ?1 AND total IS NULL",
@@ -332,7 +417,8 @@ pub(super) fn put(
 
 /// Whether it may be whole: it is of one page, or its last one is there.
 fn ended(transaction: &Transaction<'_>, export: i64) -> Result<bool, Fault> {
-    let ended = "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
+    let ended =
+        "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
                  FROM export WHERE id = ?1";
     Ok(transaction.query_row(ended, [export], |row| row.get(0))?)
 }
@@ -347,7 +433,8 @@ fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bo
     )?;
     if walk.whole {
         // What lies beyond the end, or between the pages, was asked for on speculation.
-        let mut stray = transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
+        let mut stray =
+            transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
         for offset in &walk.stray {
             stray.execute((export, wire(*offset)))?;
         }
@@ -368,9 +455,18 @@ struct Walk {
 
 impl Walk {
     fn of(transaction: &Transaction<'_>, export: i64) -> Result<Self, Fault> {
-        let sql = format!(r#"SELECT {} FROM page WHERE export = ?1 ORDER BY "offset""#, StoredPage::EXTENT);
+        let sql = format!(
+            r#"SELECT {} FROM page WHERE export = ?1 ORDER BY "offset""#,
+            StoredPage::EXTENT
+        );
         let mut pages = transaction.prepare(&sql)?;
-        let mut walk = Self { pages: 0, rows: 0, next: 0, whole: false, stray: Vec::new() };
+        let mut walk = Self {
+            pages: 0,
+            rows: 0,
+            next: 0,
+            whole: false,
+            stray: Vec::new(),
+        };
         for place in pages.query_map([export], StoredPage::read)? {
             let place = place?;
             if walk.whole || place.offset != walk.next {
@@ -393,16 +489,31 @@ mod tests {
     #[test]
     fn a_range_costs_the_same_few_steps_however_often_it_was_fetched() {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(include_str!("schema.sql")).unwrap();
-        let range = "account=? AND project_id=? AND path=? AND date_from=? AND date_to=? AND kind=?";
+        connection
+            .execute_batch(include_str!("schema.sql"))
+            .unwrap();
+        let range =
+            "account=? AND project_id=? AND path=? AND date_from=? AND date_to=? AND kind=?";
         for (which, parameters, plan) in [
-            (STILL_FINAL, 8, format!("export_finished ({range} AND begun>? AND begun<?)")),
+            (
+                STILL_FINAL,
+                8,
+                format!("export_finished ({range} AND begun>? AND begun<?)"),
+            ),
             (FINISHED, 6, format!("export_finished ({range})")),
-            (UNFINISHED, 7, format!("export_unfinished ({range} AND page_size=?)")),
+            (
+                UNFINISHED,
+                7,
+                format!("export_unfinished ({range} AND page_size=?)"),
+            ),
         ] {
-            let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {OF_RANGE} {which}")).unwrap();
+            let mut explain = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {OF_RANGE} {which}"))
+                .unwrap();
             let nothing = rusqlite::params_from_iter(vec![rusqlite::types::Null; parameters]);
-            let steps = explain.query_map(nothing, |row| row.get::<_, String>(3)).unwrap();
+            let steps = explain
+                .query_map(nothing, |row| row.get::<_, String>(3))
+                .unwrap();
             // No more than that: nothing is sorted.
             let steps: Vec<_> = steps.collect::<Result<_, _>>().unwrap();
             assert_eq!(steps, [format!("SEARCH export USING INDEX {plan}")]);

@@ -56,7 +56,10 @@ impl Fault {
     /// The crate's error for the store at `path`.
     pub fn error(&self, path: &Path) -> Error {
         let (kind, what) = self.words();
-        Error::new(kind, format!("store {}: {what}", safe(&path.display().to_string(), 300)))
+        Error::new(
+            kind,
+            format!("store {}: {what}", safe(&path.display().to_string(), 300)),
+        )
     }
 
     fn words(&self) -> (Kind, String) {

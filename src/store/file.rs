@@ -67,8 +67,10 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
         // The log's shared memory cannot be made here. Where there is no log either, nobody writes.
         Err(Fault::Sqlite(error))
-            if matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
-                && !fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) =>
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+            ) && !fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) =>
         {
             ours(connect_still(path))?
         }
@@ -85,7 +87,11 @@ fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // What later versions added is not read without a client.
     let found = version(&connection.unchecked_transaction()?)?;
-    if found.is_some() { Ok(connection) } else { Err(Fault::Missing) }
+    if found.is_some() {
+        Ok(connection)
+    } else {
+        Err(Fault::Missing)
+    }
 }
 
 /// What can be known of the file before SQLite opens it.
@@ -99,7 +105,11 @@ fn look(path: &Path) -> Result<(), Fault> {
         return Err(Fault::NotAFile("a symbolic link"));
     }
     if !found.is_file() {
-        return Err(Fault::NotAFile(if found.is_dir() { "a directory" } else { "not a plain file" }));
+        return Err(Fault::NotAFile(if found.is_dir() {
+            "a directory"
+        } else {
+            "not a plain file"
+        }));
     }
     // SQLite takes a single byte for nothing.
     if found.len() == 1 {
@@ -119,7 +129,8 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
 
 /// A file that nobody can change: without locks, and without a log.
 fn connect_still(path: &Path) -> Result<Connection, Fault> {
-    let mut uri = url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
+    let mut uri =
+        url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
     uri.set_query(Some("immutable=1"));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
@@ -139,11 +150,14 @@ fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
 
 /// The log lets readers read while one process writes; it stays chosen in the file.
 fn use_log(connection: &Connection) -> Result<(), Fault> {
-    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode.eq_ignore_ascii_case("wal") {
         return Ok(());
     }
-    Err(Fault::Io(io::Error::other("its file system has no shared memory, which several processes need")))
+    Err(Fault::Io(io::Error::other(
+        "its file system has no shared memory, which several processes need",
+    )))
 }
 
 /// The version of a store; `None`: there is nothing in it at all.
@@ -156,7 +170,8 @@ fn version(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
         (APPLICATION_ID, other) => Err(Fault::Damaged(format!("version {other}"))),
         _ => {
             let things: i64 =
-                transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+                transaction
+                    .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
             let bare = application == 0 && version == 0 && things == 0;
             if bare { Ok(None) } else { Err(Fault::Foreign) }
         }
@@ -195,7 +210,10 @@ fn create(path: &Path) -> Result<(), Fault> {
             made => Ok(made?),
         };
     }
-    let new = beside(path, &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)));
+    let new = beside(
+        path,
+        &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)),
+    );
     let made = make(&new).and_then(|()| match fs::hard_link(&new, path) {
         // Another process was faster: its file is as good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -234,11 +252,15 @@ fn make_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         use std::os::unix::fs::PermissionsExt as _;
-        let Ok(found) = fs::symlink_metadata(&file) else { continue };
+        let Ok(found) = fs::symlink_metadata(&file) else {
+            continue;
+        };
         if found.is_file() && found.permissions().mode() & 0o077 != 0 {
             let set = fs::set_permissions(&file, fs::Permissions::from_mode(0o600));
             match set {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Fault::Open(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Fault::Open(error));
+                }
                 _ => {}
             }
         }

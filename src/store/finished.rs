@@ -42,7 +42,9 @@ impl FinishedExport {
 
     /// `None` if it is not of whole days.
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
-        let Some(days) = days(row, 4)? else { return Ok(None) };
+        let Some(days) = days(row, 4)? else {
+            return Ok(None);
+        };
         Ok(Some(Self {
             export: row.get(0)?,
             base_url: row.get(1)?,
@@ -72,7 +74,10 @@ pub struct FinishedExports {
 impl FinishedExports {
     /// Those in the store at `file`.
     pub fn of(file: &Path, path: &str) -> Result<Self> {
-        Ok(Self { store: Store::to_read(file)?, path: path.to_owned() })
+        Ok(Self {
+            store: Store::to_read(file)?,
+            path: path.to_owned(),
+        })
     }
 
     /// Of each account, project and range the latest that has `what`, in their order.
@@ -91,7 +96,9 @@ impl FinishedExports {
                 FinishedExport::REST
             ))?;
             let found = latest.query_map([path], FinishedExport::read)?;
-            Ok(found.filter_map(rusqlite::Result::transpose).collect::<rusqlite::Result<_>>()?)
+            Ok(found
+                .filter_map(rusqlite::Result::transpose)
+                .collect::<rusqlite::Result<_>>()?)
         };
         self.store.run(look).await
     }
@@ -112,7 +119,9 @@ impl FinishedExports {
                 "SELECT export.id, {} AND kind = 'pages' AND export.id = ?2",
                 FinishedExport::REST
             ))?;
-            let found = one.query_row((path, export), FinishedExport::read).optional()?;
+            let found = one
+                .query_row((path, export), FinishedExport::read)
+                .optional()?;
             found.flatten().ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await

@@ -20,8 +20,11 @@ struct OpenFiles {
     next: u64,
 }
 
-static OPEN_FILES: Mutex<OpenFiles> =
-    Mutex::new(OpenFiles { connections: 0, locked: BTreeMap::new(), next: 0 });
+static OPEN_FILES: Mutex<OpenFiles> = Mutex::new(OpenFiles {
+    connections: 0,
+    locked: BTreeMap::new(),
+    next: 0,
+});
 /// Notified when a connection was closed, and when a fork is over.
 static CHANGED: Condvar = Condvar::new();
 static FORKING: AtomicUsize = AtomicUsize::new(0);
@@ -40,7 +43,9 @@ pub(super) struct Pass(());
 
 /// Waits until no fork is under way.
 pub(super) fn enter() -> Pass {
-    let mut open = CHANGED.wait_while(open(), |_| forking()).unwrap_or_else(PoisonError::into_inner);
+    let mut open = CHANGED
+        .wait_while(open(), |_| forking())
+        .unwrap_or_else(PoisonError::into_inner);
     open.connections += 1;
     Pass(())
 }
@@ -98,7 +103,9 @@ pub fn before_fork() {
 
 /// To be called after it, in the parent as in the child, on the same thread.
 pub fn after_fork(child: bool) {
-    let Some(mut held) = FORK_GUARD.take() else { return };
+    let Some(mut held) = FORK_GUARD.take() else {
+        return;
+    };
     if child {
         // The other threads, with what they had open, are not here.
         held.connections = 0;

@@ -30,6 +30,8 @@ impl SyncLock {
     /// Takes it, unless another has it.
     pub(super) fn take(store: &Path) -> Result<Option<Self>, Fault> {
         // Beside the store: closing the store's own file anywhere in the process would drop SQLite's locks.
-        Ok(take(&beside(store, "-sync"))?.map(|file| Self { _file: LockedFile::keep(file) }))
+        Ok(take(&beside(store, "-sync"))?.map(|file| Self {
+            _file: LockedFile::keep(file),
+        }))
     }
 }

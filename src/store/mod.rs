@@ -84,7 +84,11 @@ impl Store {
     }
 
     fn at(path: &Path, open: worker::Open, desk: Option<Desk>) -> Result<Self> {
-        Ok(Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?, open, desk)))
+        Ok(Self(Worker::new(
+            file::resolve(path).map_err(|fault| fault.error(path))?,
+            open,
+            desk,
+        )))
     }
 
     pub fn path(&self) -> &Path {
@@ -140,7 +144,10 @@ impl Store {
         let (answer, receiver) = mpsc::sync_channel(1);
         let (patience, caller) = Patience::of_caller();
         self.submit(patience, work, move |result| drop(answer.send(result)))?;
-        Ok(PendingWork { receiver, _caller: caller })
+        Ok(PendingWork {
+            receiver,
+            _caller: caller,
+        })
     }
 
     /// The same where nobody waits; `failed` gets the error if it cannot be done.
@@ -166,14 +173,18 @@ impl Store {
         let store = self.clone();
         let perform = move |connection: Result<&mut Connection>| {
             // A panic is a bug, but must not take the others' work with it.
-            let worked = connection.map(|connection| catch_unwind(AssertUnwindSafe(|| work(connection))));
+            let worked =
+                connection.map(|connection| catch_unwind(AssertUnwindSafe(|| work(connection))));
             done(match worked {
                 Ok(Ok(result)) => result.map_err(|fault| fault.error(store.path())),
                 Ok(Err(_)) => Err(Error::bug("the store panicked")),
                 Err(error) => Err(error),
             });
         };
-        self.0.submit(StoreWork { patience, run: Box::new(perform) })
+        self.0.submit(StoreWork {
+            patience,
+            run: Box::new(perform),
+        })
     }
 }
 

@@ -89,7 +89,9 @@ impl OnceNames {
                 .optional()?;
             let digest = digest(&transaction, &prompt)?;
             let Some((creation, known)) = found else {
-                let sql = format!("SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4");
+                let sql = format!(
+                    "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
+                );
                 let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
                 let found = transaction.query_row(&sql, others, read).optional()?;
                 let found = found.map(unpacked).transpose()?;
@@ -108,12 +110,16 @@ impl OnceNames {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &client.owner)? else { return Ok(Vec::new()) };
+            let Some(account) = account::find(&transaction, &client.owner)? else {
+                return Ok(Vec::new());
+            };
             let sql = format!(
                 "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND project_id = ?2 ORDER BY name"
             );
             let mut all = transaction.prepare(&sql)?;
-            let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let found = all
+                .query_map((account, &project_id), read)?
+                .collect::<rusqlite::Result<Vec<_>>>()?;
             found.into_iter().map(unpacked).collect()
         };
         self.0.store.run(look).await
@@ -130,7 +136,9 @@ impl OnceNames {
             let name = name
                 .iter()
                 .take(LOCK_NAME)
-                .fold("-once-".to_owned(), |hex, byte| hex + &format!("{byte:02x}"));
+                .fold("-once-".to_owned(), |hex, byte| {
+                    hex + &format!("{byte:02x}")
+                });
             drop(transaction);
             CreationLock::take(beside(client.store.path(), &name))
         };
@@ -249,7 +257,8 @@ impl OnceNames {
 
 /// Removes a name whose job is unknown; returns how many were there.
 fn free(transaction: &Transaction<'_>, account: i64, key: &OnceKey) -> rusqlite::Result<usize> {
-    let sql = "DELETE FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
+    let sql =
+        "DELETE FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
     transaction.execute(sql, (account, &key.project_id, &key.name))
 }
 
@@ -267,12 +276,22 @@ fn packed(body: Option<&[u8]>) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> 
 
 /// A [`Creation`] as it stands in the table, and the size of its body.
 fn read(row: &Row<'_>) -> rusqlite::Result<(Creation, i64)> {
-    let key = OnceKey { project_id: row.get(0)?, name: row.get(1)? };
+    let key = OnceKey {
+        project_id: row.get(0)?,
+        name: row.get(1)?,
+    };
     let job = row.get::<_, Option<String>>(3)?;
     let body = row.get(4)?;
     let job = job.map(|id| CreatedJob { id, body });
     let size = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
-    Ok((Creation { key, begun: row.get(2)?, job }, size))
+    Ok((
+        Creation {
+            key,
+            begun: row.get(2)?,
+            job,
+        },
+        size,
+    ))
 }
 
 fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
@@ -298,7 +317,10 @@ impl CreationLock {
         while let Some(file) = lock::take(&path)? {
             // The one who had it may have removed the file that was opened here.
             if is_at(&file, &path)? {
-                return Ok(Some(Self { file: LockedFile::keep(file), path }));
+                return Ok(Some(Self {
+                    file: LockedFile::keep(file),
+                    path,
+                }));
             }
         }
         Ok(None)

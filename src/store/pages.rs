@@ -45,7 +45,11 @@ impl StoredPage {
     /// The offset of the next page: as the service counts, or by what came where it sent less than was asked for.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
-        self.offset.saturating_add(if short { self.rows } else { u64::from(self.asked) })
+        self.offset.saturating_add(if short {
+            self.rows
+        } else {
+            u64::from(self.asked)
+        })
     }
 }
 
@@ -66,10 +70,24 @@ pub(super) fn find(
             StoredPage::EXTENT
         ))?
         .query_row((export, wire(offset)), |row| {
-            Ok((StoredPage { seen: row.get(4)?, ..StoredPage::read(row)? }, row.get(5)?, row.get(6)?))
+            Ok((
+                StoredPage {
+                    seen: row.get(4)?,
+                    ..StoredPage::read(row)?
+                },
+                row.get(5)?,
+                row.get(6)?,
+            ))
         })
         .optional()?;
-    found.map(|(page, size, body)| Ok(StoredPage { body: unpack(body, size)?, ..page })).transpose()
+    found
+        .map(|(page, size, body)| {
+            Ok(StoredPage {
+                body: unpack(body, size)?,
+                ..page
+            })
+        })
+        .transpose()
 }
 
 /// An export's page size, without which its pages cannot be told apart: 0 is damage.
@@ -81,10 +99,12 @@ pub(super) fn page_size(row: &Row<'_>, column: usize) -> rusqlite::Result<u32> {
 
 /// The totals in three columns, unless they are missing.
 pub(super) fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Totals>> {
-    Ok(match (row.get(first)?, row.get(first + 1)?, row.get(first + 2)?) {
-        (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
-        _ => None,
-    })
+    Ok(
+        match (row.get(first)?, row.get(first + 1)?, row.get(first + 2)?) {
+            (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
+            _ => None,
+        },
+    )
 }
 
 /// The days between the dates in two columns; `None` if one of them has a time.
@@ -108,7 +128,11 @@ pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
     encoder.write_all(body)?;
     let packed = encoder.finish()?;
-    Ok(if packed.len() < body.len() { packed } else { body.to_vec() })
+    Ok(if packed.len() < body.len() {
+        packed
+    } else {
+        body.to_vec()
+    })
 }
 
 /// The body of `size` bytes that `packed` holds.
@@ -125,7 +149,11 @@ pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
         .take(most)
         .read_to_end(&mut body)
         .map_err(|error| damaged(&error.to_string()))?;
-    if body.len() as u64 == size { Ok(body) } else { Err(damaged("its size is another")) }
+    if body.len() as u64 == size {
+        Ok(body)
+    } else {
+        Err(damaged("its size is another"))
+    }
 }
 
 #[cfg(test)]
@@ -137,7 +165,10 @@ mod tests {
         for body in [&b""[..], b"x", b"{}", &b"{\"visitors\": []}".repeat(1000)] {
             let packed = pack(body).unwrap();
             assert!(packed.len() <= body.len());
-            assert_eq!(unpack(packed, i64::try_from(body.len()).unwrap()).unwrap(), body);
+            assert_eq!(
+                unpack(packed, i64::try_from(body.len()).unwrap()).unwrap(),
+                body
+            );
         }
     }
 
@@ -154,8 +185,23 @@ mod tests {
 
     #[test]
     fn the_next_page_is_where_the_pager_looks_for_it() {
-        let page = StoredPage { offset: 500, asked: 250, rows: 0, has_more: true, seen: 0, body: Vec::new() };
-        let next = |asked, rows, has_more| StoredPage { asked, rows, has_more, ..page.clone() }.next();
+        let page = StoredPage {
+            offset: 500,
+            asked: 250,
+            rows: 0,
+            has_more: true,
+            seen: 0,
+            body: Vec::new(),
+        };
+        let next = |asked, rows, has_more| {
+            StoredPage {
+                asked,
+                rows,
+                has_more,
+                ..page.clone()
+            }
+            .next()
+        };
         assert_eq!(next(250, 250, true), 750);
         assert_eq!(next(250, 50, true), 550);
         assert_eq!(next(250, 260, true), 750);

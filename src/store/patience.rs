@@ -26,18 +26,29 @@ pub(super) struct Patience {
 impl Patience {
     /// Of work that is done in any case.
     pub(super) fn in_any_case() -> Self {
-        Self { until: Instant::now() + MAX_LOCK_WAIT, caller: None }
+        Self {
+            until: Instant::now() + MAX_LOCK_WAIT,
+            caller: None,
+        }
     }
 
     /// Of work that is wanted for as long as the second value lives.
     pub(super) fn of_caller() -> (Self, Arc<()>) {
         let caller = Arc::new(());
-        (Self { caller: Some(Arc::downgrade(&caller)), ..Self::in_any_case() }, caller)
+        (
+            Self {
+                caller: Some(Arc::downgrade(&caller)),
+                ..Self::in_any_case()
+            },
+            caller,
+        )
     }
 
     /// Whether the work is still to be done.
     pub(super) fn wanted(&self) -> bool {
-        self.caller.as_ref().is_none_or(|caller| caller.strong_count() > 0)
+        self.caller
+            .as_ref()
+            .is_none_or(|caller| caller.strong_count() > 0)
     }
 
     /// Does `work`, which meets locks with this patience.

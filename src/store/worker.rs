@@ -71,7 +71,10 @@ impl Worker {
             return Ok(());
         }
         if self.pid != process::id() {
-            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open, None)).submit(work);
+            return self
+                .child
+                .get_or_init(|| Self::new(self.path.clone(), self.open, None))
+                .submit(work);
         }
         let mut thread = lock(&self.thread);
         if let Some(sender) = &*thread {
@@ -93,7 +96,9 @@ impl Worker {
             // One of its threads is there already, and its clock, if a test has paused it, stands still meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {
-            let begun = thread::Builder::new().name("docplatform-store".to_owned()).spawn(serve);
+            let begun = thread::Builder::new()
+                .name("docplatform-store".to_owned())
+                .spawn(serve);
             begun.map_err(|error| Fault::Thread(error.to_string()).error(&self.path))?;
         }
         *thread = Some(sender);

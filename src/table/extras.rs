@@ -20,8 +20,16 @@ const BARE: &str = "value";
 /// The fields of what else came of a row.
 pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let object = other.as_object();
-    let bare = if object.is_none() { Some((BARE, other)) } else { None };
-    object.into_iter().flatten().map(|(name, value)| (name.as_str(), value)).chain(bare)
+    let bare = if object.is_none() {
+        Some((BARE, other))
+    } else {
+        None
+    };
+    object
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), value))
+        .chain(bare)
 }
 
 /// How many extra fields have a column of their own. The service chooses their names, and each column takes memory in
@@ -62,17 +70,28 @@ impl Names {
     /// The columns; `None`: that of the others.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&str>> {
         let others = self.others.then_some(None);
-        self.order.iter().map(|name| Some(name.as_str())).chain(others)
+        self.order
+            .iter()
+            .map(|name| Some(name.as_str()))
+            .chain(others)
     }
 
     /// A row's value in a column.
-    pub(crate) fn value<'a>(&self, column: Option<&str>, other: &'a Value) -> Option<Cow<'a, Value>> {
+    pub(crate) fn value<'a>(
+        &self,
+        column: Option<&str>,
+        other: &'a Value,
+    ) -> Option<Cow<'a, Value>> {
         if let Some(name) = column {
-            let found = other.as_object().map_or((name == BARE).then_some(other), |extra| extra.get(name));
+            let found = other
+                .as_object()
+                .map_or((name == BARE).then_some(other), |extra| extra.get(name));
             return found.map(Cow::Borrowed);
         }
         let others = fields(other).filter(|(name, _)| !self.places.contains_key(*name));
-        let others: Map<_, _> = others.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let others: Map<_, _> = others
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
         (!others.is_empty()).then(|| Cow::Owned(Value::Object(others)))
     }
 }
@@ -140,13 +159,22 @@ struct ValuesSeen {
 impl ValuesSeen {
     fn add(&mut self, value: &Value) {
         let kind = ExtraType::of(value);
-        self.kind = self.kind.zip(kind).map(|(a, b)| a.and(b)).or(self.kind).or(kind);
-        self.long |= value.as_i64().is_some_and(|int| int.unsigned_abs() > 1 << 53);
+        self.kind = self
+            .kind
+            .zip(kind)
+            .map(|(a, b)| a.and(b))
+            .or(self.kind)
+            .or(kind);
+        self.long |= value
+            .as_i64()
+            .is_some_and(|int| int.unsigned_abs() > 1 << 53);
     }
 
     /// What holds them all.
     fn kind(&self) -> ExtraType {
-        self.kind.filter(|&kind| !(kind == ExtraType::Float && self.long)).unwrap_or(ExtraType::Text)
+        self.kind
+            .filter(|&kind| !(kind == ExtraType::Float && self.long))
+            .unwrap_or(ExtraType::Text)
     }
 }
 
@@ -165,7 +193,10 @@ pub fn columns(extras: &Extras) -> ExtraColumns {
             }
         }
     }
-    ExtraColumns { names, kinds: values.iter().map(ValuesSeen::kind).collect() }
+    ExtraColumns {
+        names,
+        kinds: values.iter().map(ValuesSeen::kind).collect(),
+    }
 }
 
 /// A value as text: a text as it is, anything else as JSON, a null as nothing.
@@ -189,7 +220,10 @@ pub struct Column<'a> {
 impl ExtraColumns {
     pub fn iter(&self) -> impl Iterator<Item = Column<'_>> {
         let names = &self.names;
-        names.iter().zip(&self.kinds).map(move |(name, &kind)| Column { name, kind, names })
+        names
+            .iter()
+            .zip(&self.kinds)
+            .map(move |(name, &kind)| Column { name, kind, names })
     }
 }
 
@@ -199,15 +233,26 @@ impl Column<'_> {
         let values = self.values(extras, range);
         Ok(match self.kind {
             ExtraType::Int => Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>()),
-            ExtraType::Float => Arc::new(values.map(|value| value?.as_f64()).collect::<Float64Array>()),
-            ExtraType::Bool => Arc::new(values.map(|value| value?.as_bool()).collect::<BooleanArray>()),
+            ExtraType::Float => Arc::new(
+                values
+                    .map(|value| value?.as_f64())
+                    .collect::<Float64Array>(),
+            ),
+            ExtraType::Bool => Arc::new(
+                values
+                    .map(|value| value?.as_bool())
+                    .collect::<BooleanArray>(),
+            ),
             ExtraType::Text => {
                 let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
                 if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {
                     let name = crate::text::safe(self.name.unwrap_or(OTHERS), 60);
                     return Err(Error::new(
                         crate::error::Kind::Response,
-                        format!("the field {name:?} holds more than 2 GiB of text in {} rows", texts.len()),
+                        format!(
+                            "the field {name:?} holds more than 2 GiB of text in {} rows",
+                            texts.len()
+                        ),
                     ));
                 }
                 Arc::new(StringArray::from(texts))

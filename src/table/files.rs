@@ -58,7 +58,9 @@ impl WholeFile {
                     "it is not a regular file, and only such a file can be replaced: give another path",
                 ));
             }
-            Ok(found) if found.permissions().readonly() => return Err(io::Error::from_raw_os_error(EACCES)),
+            Ok(found) if found.permissions().readonly() => {
+                return Err(io::Error::from_raw_os_error(EACCES));
+            }
             Ok(found) => {
                 // A user who may not write it may not replace it either, though the folder would let them.
                 File::options().append(true).open(&target)?;
@@ -81,8 +83,19 @@ impl WholeFile {
             (Draft::Named(file), path)
         };
         // Now: a failure after the rename would be reported of a file that is in its place.
-        let folder = if cfg!(unix) { File::open(home).ok() } else { None };
-        Ok(Self { draft, path, aside, target, folder, before })
+        let folder = if cfg!(unix) {
+            File::open(home).ok()
+        } else {
+            None
+        };
+        Ok(Self {
+            draft,
+            path,
+            aside,
+            target,
+            folder,
+            before,
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -105,7 +118,10 @@ impl WholeFile {
     pub fn seal(self) -> io::Result<Sealed> {
         // Another writer may have made a new file of it.
         // Windows writes out only what may be written.
-        let written = File::options().read(true).write(cfg!(windows)).open(&self.path)?;
+        let written = File::options()
+            .read(true)
+            .write(cfg!(windows))
+            .open(&self.path)?;
         if let Some(before) = &self.before {
             written.set_permissions(before.permissions())?;
         }
@@ -121,7 +137,14 @@ pub struct Sealed(WholeFile);
 impl Sealed {
     /// Puts it in the target's place.
     pub fn commit(self) -> io::Result<()> {
-        let WholeFile { draft, path, aside, target, folder, before } = self.0;
+        let WholeFile {
+            draft,
+            path,
+            aside,
+            target,
+            folder,
+            before,
+        } = self.0;
         match draft {
             Draft::Named(file) => drop(file.persist(&target).map_err(|error| error.error)?),
             // Kept open until it has its name. What is there cannot be replaced without a second name.
@@ -157,7 +180,12 @@ fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {
     use rustix::fs::{Mode, OFlags};
 
     let mode = Mode::from_raw_mode(0o666);
-    let file = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
+    let file = rustix::fs::open(
+        folder,
+        OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC,
+        mode,
+    )
+    .ok()?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     // Where /proc is not mounted it could never be named.
     path.exists().then(|| (file.into(), path))
@@ -189,9 +217,14 @@ const EISDIR: i32 = if cfg!(windows) { EACCES } else { 21 };
 
 /// Whether it is in /dev, however it is named: a link there, such as /dev/stdout, would be gone for the whole system.
 fn is_in_dev(target: &Path) -> bool {
-    folder(target).canonicalize().is_ok_and(|folder| folder == Path::new("/dev"))
+    folder(target)
+        .canonicalize()
+        .is_ok_and(|folder| folder == Path::new("/dev"))
 }
 
 fn folder(target: &Path) -> &Path {
-    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    target
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }

@@ -37,7 +37,12 @@ pub struct Encoder {
 
 impl Encoder {
     pub fn new(format: Format, layout: Layout) -> Self {
-        Self { format, layout, more: Names::default(), headed: None }
+        Self {
+            format,
+            layout,
+            more: Names::default(),
+            headed: None,
+        }
     }
 
     /// Adds rows to `out`, the first ones with the header before them.
@@ -51,16 +56,24 @@ impl Encoder {
         match self.format {
             Format::JsonLines => rows.try_for_each(|record| json_line(layout, record, true, out)),
             Format::Pickled => rows.try_for_each(|record| json_line(layout, record, false, out)),
-            Format::Csv { escape_formulas, bom } => {
-                for (name, _) in rows.clone().filter_map(|record| record.row.other()).flat_map(extras::fields)
+            Format::Csv {
+                escape_formulas,
+                bom,
+            } => {
+                for (name, _) in rows
+                    .clone()
+                    .filter_map(|record| record.row.other())
+                    .flat_map(extras::fields)
                 {
                     self.more.add(name);
                 }
                 if bom && self.headed.is_none() {
                     out.extend_from_slice(BOM);
                 }
-                let mut writer =
-                    WriterBuilder::new().flexible(true).terminator(Terminator::Any(b'\n')).from_writer(out);
+                let mut writer = WriterBuilder::new()
+                    .flexible(true)
+                    .terminator(Terminator::Any(b'\n'))
+                    .from_writer(out);
                 if self.headed.is_none() {
                     writer.write_record(header(layout, &self.more, escape_formulas))?;
                     self.headed = Some(self.more.len());
@@ -103,14 +116,20 @@ impl Encoder {
 
     /// Copies what was written, with empty fields where a field was not known yet.
     pub fn mend(&self, written: impl io::Read, mut mended: impl io::Write) -> io::Result<()> {
-        let Format::Csv { escape_formulas, bom } = self.format else {
+        let Format::Csv {
+            escape_formulas,
+            bom,
+        } = self.format
+        else {
             return Ok(());
         };
         if bom {
             mended.write_all(BOM)?;
         }
         let mut reader = ReaderBuilder::new().flexible(true).from_reader(written);
-        let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(mended);
+        let mut writer = WriterBuilder::new()
+            .terminator(Terminator::Any(b'\n'))
+            .from_writer(mended);
         writer.write_record(header(self.layout, &self.more, escape_formulas))?;
         let known = self.layout.names().count();
         let mut record = csv::ByteRecord::new();
@@ -125,11 +144,17 @@ impl Encoder {
 }
 
 fn header(layout: Layout, more: &Names, escape_formulas: bool) -> impl Iterator<Item = String> {
-    let more = more.iter().map(move |name| defused(&layout.extra(name), escape_formulas).into_owned());
+    let more = more
+        .iter()
+        .map(move |name| defused(&layout.extra(name), escape_formulas).into_owned());
     layout.names().map(str::to_owned).chain(more)
 }
 
-fn write_cell<W: io::Write>(writer: &mut csv::Writer<W>, cell: Cell<'_>, guard: bool) -> csv::Result<()> {
+fn write_cell<W: io::Write>(
+    writer: &mut csv::Writer<W>,
+    cell: Cell<'_>,
+    guard: bool,
+) -> csv::Result<()> {
     match cell {
         Cell::Null => writer.write_field(b""),
         Cell::Text(text) | Cell::Json(text) => writer.write_field(&*defused(text, guard)),
@@ -166,7 +191,13 @@ fn json_line(
     let mut begin = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut before, b','));
     if let Some(days) = days.filter(|_| layout.days) {
         begin(out);
-        write!(out, r#""date_from":"{}","date_to":"{}","days":{}"#, days.from, days.to, days.count())?;
+        write!(
+            out,
+            r#""date_from":"{}","date_to":"{}","days":{}"#,
+            days.from,
+            days.to,
+            days.count()
+        )?;
     }
     for (column, field) in layout.fields.iter().enumerate() {
         begin(out);
@@ -175,7 +206,11 @@ fn json_line(
     }
     for (name, value) in row.more() {
         begin(out);
-        let name = if renames { layout.extra(Some(name)) } else { name.into() };
+        let name = if renames {
+            layout.extra(Some(name))
+        } else {
+            name.into()
+        };
         serde_json::to_writer(&mut *out, &*name)?;
         out.push(b':');
         serde_json::to_writer(&mut *out, value)?;
@@ -195,7 +230,9 @@ fn write_json(row: Row<'_>, column: usize, out: &mut Vec<u8>) -> io::Result<()> 
         },
         Cell::Text(text) => serde_json::to_writer(out, text)?,
         Cell::Json(text) => out.extend_from_slice(text.as_bytes()),
-        Cell::Integer(number) => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+        Cell::Integer(number) => {
+            out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes())
+        }
         Cell::Float(number) => serde_json::to_writer(out, &number)?,
         Cell::Flag(flag) => serde_json::to_writer(out, &flag)?,
         Cell::Time(micros) => serde_json::to_writer(out, &instant(micros))?,

@@ -11,8 +11,9 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
-    Array as _, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, PrimitiveArray, RecordBatch,
-    RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StringArray, TimestampMicrosecondArray,
+    Array as _, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, PrimitiveArray,
+    RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StringArray,
+    TimestampMicrosecondArray,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
@@ -38,15 +39,23 @@ fn arrow_column(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) ->
             text.shrink_to_fit();
             // Below 2^30 by the builder's check, but for one page beyond it: a body has at most 2^29 bytes.
             let offset = |end: usize| i32::try_from(end).unwrap_or(i32::MAX);
-            let offsets = std::iter::once(0).chain(ends.into_iter().map(offset)).collect::<Vec<_>>();
+            let offsets = std::iter::once(0)
+                .chain(ends.into_iter().map(offset))
+                .collect::<Vec<_>>();
             let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-            Arc::new(StringArray::new(offsets, Buffer::from_vec(text.into_bytes()), nulls))
+            Arc::new(StringArray::new(
+                offsets,
+                Buffer::from_vec(text.into_bytes()),
+                nulls,
+            ))
         }
         Values::Integer(mut values) => {
             values.shrink_to_fit();
             let values = ScalarBuffer::from(values);
             match holds {
-                Holds::Time => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC")),
+                Holds::Time => {
+                    Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC"))
+                }
                 _ => Arc::new(Int64Array::new(values, nulls)),
             }
         }
@@ -84,9 +93,18 @@ impl Chunk {
 
     /// The values of a column, if they are whole numbers or instants and there is one in each row.
     fn integers(&self, column: usize) -> Option<&[i64]> {
-        let array = self.columns.get(column).filter(|array| array.null_count() == 0)?;
-        let integers = array.as_primitive_opt::<Int64Type>().map(PrimitiveArray::values);
-        let times = || array.as_primitive_opt::<TimestampMicrosecondType>().map(PrimitiveArray::values);
+        let array = self
+            .columns
+            .get(column)
+            .filter(|array| array.null_count() == 0)?;
+        let integers = array
+            .as_primitive_opt::<Int64Type>()
+            .map(PrimitiveArray::values);
+        let times = || {
+            array
+                .as_primitive_opt::<TimestampMicrosecondType>()
+                .map(PrimitiveArray::values)
+        };
         integers.or_else(times).map(AsRef::as_ref)
     }
 }
@@ -101,18 +119,24 @@ impl Cells for Chunk {
         }
         let array = array.as_ref();
         let cell = match field.holds {
-            Holds::Text => array.as_string_opt::<i32>().map(|texts| Cell::Text(texts.value(row))),
-            Holds::Json => array.as_string_opt::<i32>().map(|texts| Cell::Json(texts.value(row))),
-            Holds::Integer => {
-                array.as_primitive_opt::<Int64Type>().map(|array| Cell::Integer(array.value(row)))
-            }
-            Holds::Float => {
-                array.as_primitive_opt::<Float64Type>().map(|array| Cell::Float(array.value(row)))
-            }
-            Holds::Flag => array.as_boolean_opt().map(|flags| Cell::Flag(flags.value(row))),
-            Holds::Time => {
-                array.as_primitive_opt::<TimestampMicrosecondType>().map(|times| Cell::Time(times.value(row)))
-            }
+            Holds::Text => array
+                .as_string_opt::<i32>()
+                .map(|texts| Cell::Text(texts.value(row))),
+            Holds::Json => array
+                .as_string_opt::<i32>()
+                .map(|texts| Cell::Json(texts.value(row))),
+            Holds::Integer => array
+                .as_primitive_opt::<Int64Type>()
+                .map(|array| Cell::Integer(array.value(row))),
+            Holds::Float => array
+                .as_primitive_opt::<Float64Type>()
+                .map(|array| Cell::Float(array.value(row))),
+            Holds::Flag => array
+                .as_boolean_opt()
+                .map(|flags| Cell::Flag(flags.value(row))),
+            Holds::Time => array
+                .as_primitive_opt::<TimestampMicrosecondType>()
+                .map(|times| Cell::Time(times.value(row))),
         };
         cell.unwrap_or(Cell::Null)
     }
@@ -142,28 +166,40 @@ impl Table {
     }
 
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
-        let chunk = self.chunks.get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
+        let chunk = self
+            .chunks
+            .get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
         let other = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
-        let other = other.and_then(|at| self.extras.get(at)).map(|(_, other)| other);
+        let other = other
+            .and_then(|at| self.extras.get(at))
+            .map(|(_, other)| other);
         Some(Row::new(self.layout.fields, chunk, at - chunk.start, other))
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         let mut extras = self.extras.iter().peekable();
-        self.chunks.iter().flat_map(|chunk| (0..chunk.len).map(move |at| (chunk, at))).map(
-            move |(chunk, at)| {
-                let other = extras.next_if(|(row, _)| *row == chunk.start + at).map(|(_, other)| other);
+        self.chunks
+            .iter()
+            .flat_map(|chunk| (0..chunk.len).map(move |at| (chunk, at)))
+            .map(move |(chunk, at)| {
+                let other = extras
+                    .next_if(|(row, _)| *row == chunk.start + at)
+                    .map(|(_, other)| other);
                 Row::new(self.layout.fields, chunk, at, other)
-            },
-        )
+            })
     }
 
     pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
-        self.rows().zip(self.days(0..self.len)).map(|(row, days)| Record { days, row })
+        self.rows()
+            .zip(self.days(0..self.len))
+            .map(|(row, days)| Record { days, row })
     }
 
     pub fn record(&self, at: usize) -> Option<Record<'_>> {
-        Some(Record { days: self.days(at..at + 1).next()?, row: self.row(at)? })
+        Some(Record {
+            days: self.days(at..at + 1).next()?,
+            row: self.row(at)?,
+        })
     }
 
     pub fn layout(&self) -> Layout {
@@ -189,13 +225,22 @@ impl Table {
 
     /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
-        let column = self.layout.fields.iter().position(|field| field.name == name)?;
-        self.chunks.iter().map(|chunk| chunk.integers(column)).collect()
+        let column = self
+            .layout
+            .fields
+            .iter()
+            .position(|field| field.name == name)?;
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.integers(column))
+            .collect()
     }
 
     /// The columns of the fields, chunk by chunk, with the numbers of the rows.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, Vec<ArrayRef>)> {
-        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.columns.clone()))
+        self.chunks
+            .iter()
+            .map(|chunk| (chunk.start..chunk.end(), chunk.columns.clone()))
     }
 
     /// The extra fields of rows that have some, in the order of the rows.
@@ -211,23 +256,36 @@ impl Table {
     /// The rows as Arrow has them, without a copy.
     pub fn reader(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
         let (schema, batches) = self.arrow()?;
-        Ok(Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema))))
+        Ok(Box::new(RecordBatchIterator::new(
+            batches.clone().into_iter().map(Ok),
+            Arc::clone(schema),
+        )))
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
-        self.batches.get_or_init(|| self.to_arrow()).as_ref().map_err(Clone::clone)
+        self.batches
+            .get_or_init(|| self.to_arrow())
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let days: &[_] = if self.layout.days { &DAYS } else { &[] };
-        let days = days.iter().zip([DataType::Date32, DataType::Date32, DataType::Int64]);
-        let mut fields: Vec<_> = days.map(|(name, kind)| ArrowField::new(*name, kind, false)).collect();
+        let days = days
+            .iter()
+            .zip([DataType::Date32, DataType::Date32, DataType::Int64]);
+        let mut fields: Vec<_> = days
+            .map(|(name, kind)| ArrowField::new(*name, kind, false))
+            .collect();
         fields.extend(self.layout.fields.iter().map(arrow_field));
         let more = extras::columns(&self.extras);
         // A name in Arrow's C interface ends at a NUL.
-        let name = |column: &extras::Column<'_>| self.layout.extra(column.name).replace('\0', "\u{FFFD}");
-        fields
-            .extend(more.iter().map(|column| ArrowField::new(name(&column), column.kind.data_type(), true)));
+        let name =
+            |column: &extras::Column<'_>| self.layout.extra(column.name).replace('\0', "\u{FFFD}");
+        fields.extend(
+            more.iter()
+                .map(|column| ArrowField::new(name(&column), column.kind.data_type(), true)),
+        );
         let schema = Arc::new(Schema::new(fields));
         let batch = |chunk: &Chunk| {
             let rows = chunk.start..chunk.end();
@@ -244,9 +302,14 @@ impl Table {
                 columns.push(column.array(&self.extras, rows.clone())?);
             }
             let count = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &count).map_err(|error| {
-                Error::bug(format!("rows {} to {} of a table are no columns: {error}", rows.start, rows.end))
-            })
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &count).map_err(
+                |error| {
+                    Error::bug(format!(
+                        "rows {} to {} of a table are no columns: {error}",
+                        rows.start, rows.end
+                    ))
+                },
+            )
         };
         let batches = self.chunks.iter().map(batch).collect::<Result<_>>()?;
         Ok((schema, batches))
@@ -257,12 +320,15 @@ impl Table {
             days.map(|days| number(of(days)))
                 .ok_or_else(|| Error::bug(format!("row {row} of a table has no days")))
         });
-        Ok(Arc::new(Date32Array::from_iter_values(numbers.collect::<Result<Vec<_>>>()?)))
+        Ok(Arc::new(Date32Array::from_iter_values(
+            numbers.collect::<Result<Vec<_>>>()?,
+        )))
     }
 
     /// How many days some rows are of.
     pub fn day_counts(&self, rows: Range<usize>) -> impl Iterator<Item = i64> {
-        self.days(rows).map(|days| days.map_or(0, |days| i64::from(days.count())))
+        self.days(rows)
+            .map(|days| days.map_or(0, |days| i64::from(days.count())))
     }
 }
 
@@ -291,7 +357,10 @@ impl Builder {
             extras: Vec::new(),
             batches: OnceLock::new(),
         };
-        Self { table, rows: Rows::new(layout.fields, None) }
+        Self {
+            table,
+            rows: Rows::new(layout.fields, None),
+        }
     }
 
     /// All rows that came since the last slice are of these days.
@@ -314,7 +383,9 @@ impl Builder {
     pub fn extend(&mut self, rows: &Rows) {
         let texts = self.rows.columns().iter().zip(rows.columns());
         if self.rows.len() + rows.len() > MAX_BATCH_ROWS
-            || texts.into_iter().any(|(ours, more)| ours.text_len() + more.text_len() > MAX_BATCH_TEXT)
+            || texts
+                .into_iter()
+                .any(|(ours, more)| ours.text_len() + more.text_len() > MAX_BATCH_TEXT)
         {
             self.seal();
         }
@@ -330,10 +401,19 @@ impl Builder {
         let rows = std::mem::replace(&mut self.rows, Rows::new(fields, None));
         let (start, len) = (self.table.len, rows.len());
         let (columns, extras) = rows.into_parts();
-        self.table.extras.extend(extras.into_iter().map(|(row, other)| (start + row, other)));
-        let columns =
-            columns.into_iter().zip(fields).map(|(column, field)| arrow_column(field.holds, column));
-        self.table.chunks.push(Chunk { start, len, fields, columns: columns.collect() });
+        self.table
+            .extras
+            .extend(extras.into_iter().map(|(row, other)| (start + row, other)));
+        let columns = columns
+            .into_iter()
+            .zip(fields)
+            .map(|(column, field)| arrow_column(field.holds, column));
+        self.table.chunks.push(Chunk {
+            start,
+            len,
+            fields,
+            columns: columns.collect(),
+        });
         self.table.len += len;
     }
 

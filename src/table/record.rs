@@ -25,7 +25,10 @@ pub struct Layout {
 impl Layout {
     /// Of one range.
     pub fn of(fields: &'static [Field]) -> Self {
-        Self { days: false, fields }
+        Self {
+            days: false,
+            fields,
+        }
     }
 
     /// Of several slices.
@@ -36,7 +39,9 @@ impl Layout {
     /// The columns' names, in order.
     pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
         let days: &[_] = if self.days { &DAYS } else { &[] };
-        days.iter().copied().chain(self.fields.iter().map(|field| field.name))
+        days.iter()
+            .copied()
+            .chain(self.fields.iter().map(|field| field.name))
     }
 
     /// The name of an extra field's column beside these (`None`: of those that have no column of their own). A name that

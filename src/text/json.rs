@@ -37,7 +37,10 @@ pub fn parse_as<T>(
     if let Ok(value) = seed.deserialize(&mut parser)
         && parser.end().is_ok()
     {
-        return Ok(Parsed { value, repaired: false });
+        return Ok(Parsed {
+            value,
+            repaired: false,
+        });
     }
     // Only after a failure, so that a valid body is parsed once.
     let text = String::from_utf8_lossy(body);
@@ -45,13 +48,20 @@ pub fn parse_as<T>(
     let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
     let mut parser = serde_json::Deserializer::from_str(&mended);
     let mut track = serde_path_to_error::Track::new();
-    let value = seed.deserialize(serde_path_to_error::Deserializer::new(&mut parser, &mut track)).map_err(
-        |error| {
+    let value = seed
+        .deserialize(serde_path_to_error::Deserializer::new(
+            &mut parser,
+            &mut track,
+        ))
+        .map_err(|error| {
             let path = track.path().to_string();
-            let place = if path == "." { String::new() } else { format!("{path}: ") };
+            let place = if path == "." {
+                String::new()
+            } else {
+                format!("{path}: ")
+            };
             text::safe(&format!("{place}{error}"), MAX_JSON_ERROR)
-        },
-    )?;
+        })?;
     parser.end().map_err(|error| error.to_string())?;
     Ok(Parsed { value, repaired })
 }
@@ -104,14 +114,20 @@ fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
         rest = after;
     }
     mended.push_str(rest);
-    if mended == text { Cow::Borrowed(text) } else { Cow::Owned(mended) }
+    if mended == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(mended)
+    }
 }
 
 /// The UTF-16 unit of the `\uXXXX` that `text` starts with.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let all_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
-    all_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+    all_hex
+        .then(|| u16::from_str_radix(digits, 16).ok())
+        .flatten()
 }
 
 /// A count: a whole number from 0 to 2^63-1. The service's numbers are JSON numbers, so 12.0 is 12.
@@ -134,32 +150,47 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
-        i64::try_from(value).map(Count).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+        i64::try_from(value)
+            .map(Count)
+            .map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
 
     /// A number with a fraction or an exponent: `serde_json` hands its digits over as they were sent. No float is made of
     /// them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
-        whole(number.as_str()).filter(|count| *count >= 0).map(Count).ok_or_else(|| {
-            serde::de::Error::invalid_value(Unexpected::Other(&format!("number {number}")), &self)
-        })
+        whole(number.as_str())
+            .filter(|count| *count >= 0)
+            .map(Count)
+            .ok_or_else(|| {
+                serde::de::Error::invalid_value(
+                    Unexpected::Other(&format!("number {number}")),
+                    &self,
+                )
+            })
     }
 }
 
 /// The value of a JSON number, computed digit by digit; `None` unless it is a whole number below 2^63, whatever its sign.
 pub(crate) fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (negative, mantissa) = mantissa
+        .strip_prefix('-')
+        .map_or((false, mantissa), |rest| (true, rest));
     let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{before}{behind}");
     let digits = all.trim_end_matches('0');
     if digits.is_empty() {
         return Some(0);
     }
-    let point = i64::try_from(before.len()).ok()?.checked_add(exponent.parse().ok()?)?;
+    let point = i64::try_from(before.len())
+        .ok()?
+        .checked_add(exponent.parse().ok()?)?;
     let zeros = u32::try_from(point.checked_sub(i64::try_from(digits.len()).ok()?)?).ok()?;
-    let value = digits.parse::<i64>().ok()?.checked_mul(10_i64.checked_pow(zeros)?)?;
+    let value = digits
+        .parse::<i64>()
+        .ok()?
+        .checked_mul(10_i64.checked_pow(zeros)?)?;
     Some(if negative { -value } else { value })
 }
 
@@ -197,6 +228,9 @@ mod tests {
             assert!(parse_exact::<String>(body).is_err());
         }
         let parsed = parse::<String>(br#""\ud83d\ude00 \\ud800""#).unwrap();
-        assert_eq!((parsed.value.as_str(), parsed.repaired), ("\u{1f600} \\ud800", false));
+        assert_eq!(
+            (parsed.value.as_str(), parsed.repaired),
+            ("\u{1f600} \\ud800", false)
+        );
     }
 }

@@ -51,10 +51,16 @@ fn is_invisible(c: char) -> bool {
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
     fn words(value: &Value) -> Option<&str> {
-        value.as_str().or_else(|| value.get("message").or_else(|| value.get("detail"))?.as_str())
+        value.as_str().or_else(|| {
+            value
+                .get("message")
+                .or_else(|| value.get("detail"))?
+                .as_str()
+        })
     }
     let value: Value = serde_json::from_slice(body).ok()?;
-    let lists = ["detail", "details", "errors"].map(|name| value.get(name).and_then(Value::as_array));
+    let lists =
+        ["detail", "details", "errors"].map(|name| value.get(name).and_then(Value::as_array));
     let mut all: Vec<&str> = ["error", "message", "title", "detail"]
         .into_iter()
         .filter_map(|name| value.get(name))
@@ -74,9 +80,15 @@ mod tests {
     fn what_a_terminal_would_obey_is_shown() {
         let hostile = "a\u{1b}]52;c;x\u{7}b\u{9b}2J\u{202e}c\r\nd\u{7f}";
         let shown = safe(hostile, 200);
-        assert!(shown.chars().all(|c| !c.is_control() && !is_invisible(c)), "{shown:?}");
+        assert!(
+            shown.chars().all(|c| !c.is_control() && !is_invisible(c)),
+            "{shown:?}"
+        );
         assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
         assert_eq!(safe("abcdef", 3), "abc…");
-        assert_eq!(str_literal("e\u{301} \"日\\\u{202e}"), "\"e\u{301} \\\"日\\\\\\U0000202e\"");
+        assert_eq!(
+            str_literal("e\u{301} \"日\\\u{202e}"),
+            "\"e\u{301} \\\"日\\\\\\U0000202e\""
+        );
     }
 }

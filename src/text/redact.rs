@@ -14,7 +14,9 @@ const MAX_SECRET: usize = 64 * 1024;
 
 /// `text`, or a note in its place if it repeats `secret`.
 pub(crate) fn withhold<'a>(text: &'a str, secret: Option<&str>) -> Cow<'a, str> {
-    secret.map_or(Cow::Borrowed(text), |secret| format!("[withheld: it repeats {secret}]").into())
+    secret.map_or(Cow::Borrowed(text), |secret| {
+        format!("[withheld: it repeats {secret}]").into()
+    })
 }
 
 /// Whether `text` repeats `secret`: all of it, any `enough` characters of it in a row, or fewer of its beginning if the text
@@ -69,10 +71,12 @@ pub(crate) fn has_prompt_field(text: &str) -> bool {
 /// The characters of `text`, every run of white space as one space.
 fn squeeze(text: &str) -> impl Iterator<Item = char> {
     let mut last = None;
-    text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(move |&c| {
-        let before = last.replace(c);
-        c != ' ' || before != last
-    })
+    text.chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(move |&c| {
+            let before = last.replace(c);
+            c != ' ' || before != last
+        })
 }
 
 fn holds(text: &[char], secret: &[char]) -> bool {
@@ -102,7 +106,12 @@ fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        let (meant, length) = if c == '\\' { escape(rest.as_str()) } else { None }.unwrap_or((c, 0));
+        let (meant, length) = if c == '\\' {
+            escape(rest.as_str())
+        } else {
+            None
+        }
+        .unwrap_or((c, 0));
         plain.push(meant);
         rest = rest.as_str().get(length..).unwrap_or_default().chars();
     }
@@ -128,7 +137,10 @@ fn escape(after: &str) -> Option<(char, usize)> {
 
 /// Reads what follows `\u`.
 fn unicode(after: &str) -> Option<(char, usize)> {
-    if let Some((digits, _)) = after.strip_prefix('{').and_then(|after| after.split_once('}')) {
+    if let Some((digits, _)) = after
+        .strip_prefix('{')
+        .and_then(|after| after.split_once('}'))
+    {
         return Some((char::from_u32(hex(digits)?)?, digits.len() + 3));
     }
     let unit = hex(after.get(..4)?)?;
@@ -202,7 +214,10 @@ mod tests {
     #[test]
     fn a_secret_that_was_pasted_without_escaping_is_found() {
         let text = |json: &str| serde_json::from_str::<String>(json).unwrap();
-        for prompt in ["Rename C:\\new to C:\\thing", "Mend \\\\server\\u0041 for me"] {
+        for prompt in [
+            "Rename C:\\new to C:\\thing",
+            "Mend \\\\server\\u0041 for me",
+        ] {
             let pasted = text(&format!("\"no: <{prompt} >\""));
             assert!(repeats(&pasted, prompt, 24), "{pasted}");
         }
@@ -210,7 +225,16 @@ mod tests {
 
     #[test]
     fn other_text_repeats_nothing() {
-        for text in ["", "\\", "\\u", "\\u12", "\\u{", "\\ud800\\n", "C:\\new\\x", "caf\u{e9}  \t"] {
+        for text in [
+            "",
+            "\\",
+            "\\u",
+            "\\u12",
+            "\\u{",
+            "\\ud800\\n",
+            "C:\\new\\x",
+            "caf\u{e9}  \t",
+        ] {
             assert!(!is_repeated(text), "{text}");
             assert!(!repeats(text, " ", 24), "{text}");
         }
@@ -218,9 +242,11 @@ mod tests {
 
     #[test]
     fn prompt_fields_are_found() {
-        for text in
-            [r#"{"id":1,"prompt":"a"}"#, r#"{"prompt" : "cut off \"#, r#"{"prompt":null,"prompt":"b"}"#]
-        {
+        for text in [
+            r#"{"id":1,"prompt":"a"}"#,
+            r#"{"prompt" : "cut off \"#,
+            r#"{"prompt":null,"prompt":"b"}"#,
+        ] {
             assert!(has_prompt_field(text), "{text}");
         }
         assert!(!has_prompt_field(r#"{"prompt":null} "prompt" "#));

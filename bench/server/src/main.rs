@@ -35,7 +35,11 @@ const MAX_SEARCHES: usize = 100_000;
 
 impl Listing {
     fn new(rows: Vec<String>, limit: usize, body: fn(&str, Option<usize>) -> String) -> Self {
-        let mut listing = Self { rows, pages: HashMap::new(), body };
+        let mut listing = Self {
+            rows,
+            pages: HashMap::new(),
+            body,
+        };
         for offset in (0..=listing.rows.len()).step_by(limit) {
             let answer = listing.render(offset, limit);
             listing.pages.insert((offset, limit), answer);
@@ -89,7 +93,11 @@ impl Site {
             let cursor = next.map_or("null".to_owned(), |next| format!("\"{next}\""));
             format!(r#"{{"searches":[{rows}],"totalSearches":0,"nextCursor":{cursor}}}"#)
         });
-        Self { visitors, searches, latency }
+        Self {
+            visitors,
+            searches,
+            latency,
+        }
     }
 
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
@@ -116,8 +124,12 @@ impl Site {
             io::copy(&mut (&mut reader).take(length), &mut io::sink())?;
             let number = |name: &str, default| {
                 let query = target.split_once('?').map_or("", |(_, query)| query);
-                let value = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-                value.and_then(|value| value.parse().ok()).unwrap_or(default)
+                let value = query
+                    .split('&')
+                    .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+                value
+                    .and_then(|value| value.parse().ok())
+                    .unwrap_or(default)
             };
             let limit = number("limit", 50);
             let (listing, offset) = match target.contains("/searches") {
@@ -140,7 +152,9 @@ impl Site {
 }
 
 fn main() -> io::Result<()> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().unwrap_or(0));
+    let mut arguments = std::env::args()
+        .skip(1)
+        .map(|argument| argument.parse::<u64>().unwrap_or(0));
     let (rows, latency) = (arguments.next().unwrap_or(0), arguments.next().unwrap_or(0));
     let rows = usize::try_from(rows).unwrap_or(0);
     let site = Arc::new(Site::new(rows, Duration::from_millis(latency)));
@@ -156,7 +170,11 @@ fn main() -> io::Result<()> {
     // Each line asks for the counts so far; the end of input ends the server.
     for line in io::stdin().lines() {
         line?;
-        println!("{} {}", REQUESTS.load(Ordering::Relaxed), BEYOND.load(Ordering::Relaxed));
+        println!(
+            "{} {}",
+            REQUESTS.load(Ordering::Relaxed),
+            BEYOND.load(Ordering::Relaxed)
+        );
     }
     Ok(())
 }

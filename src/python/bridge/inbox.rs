@@ -48,7 +48,11 @@ pub(crate) enum Message {
 /// Who is woken by the next message.
 pub(crate) enum Waiter {
     Thread(Thread),
-    Loop { waker: Waker, future: Py<PyWeakrefReference>, inbox: Weak<Inbox> },
+    Loop {
+        waker: Waker,
+        future: Py<PyWeakrefReference>,
+        inbox: Weak<Inbox>,
+    },
 }
 
 /// Who deals with the messages.
@@ -69,7 +73,9 @@ impl Caller {
 
 fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
     let closed = event_loop.call_method_out(intern!(event_loop.py(), "is_closed"), ());
-    closed.and_then(|closed| closed.is_truthy()).unwrap_or(false)
+    closed
+        .and_then(|closed| closed.is_truthy())
+        .unwrap_or(false)
 }
 
 #[derive(Default)]
@@ -174,7 +180,11 @@ impl Inbox {
             Some(Caller::Loop(event_loop)) => event_loop.clone_ref(py),
             Some(Caller::Thread(_)) | None => return,
         };
-        if event_loop.bind(py).upgrade().is_none_or(|event_loop| is_closed(&event_loop)) {
+        if event_loop
+            .bind(py)
+            .upgrade()
+            .is_none_or(|event_loop| is_closed(&event_loop))
+        {
             self.leave();
         }
     }
@@ -186,7 +196,10 @@ impl Inbox {
         let Some(Waiter::Loop { waker, inbox, .. }) = &state.waiter else {
             return;
         };
-        if state.looked.is_some_and(|at| at.elapsed() < LOOP_CHECK_INTERVAL) {
+        if state
+            .looked
+            .is_some_and(|at| at.elapsed() < LOOP_CHECK_INTERVAL)
+        {
             return;
         }
         let (waker, inbox) = (waker.clone(), Weak::clone(inbox));
@@ -224,7 +237,10 @@ pub(crate) struct Inside {
 
 impl Inside {
     pub(crate) fn new() -> Self {
-        Self { pid: process::id(), inboxes: Mutex::default() }
+        Self {
+            pid: process::id(),
+            inboxes: Mutex::default(),
+        }
     }
 
     /// Lets `inbox` in, after those that are inside. One whose loop was closed would stay there for ever, and is put
@@ -329,7 +345,11 @@ impl Waiter {
     pub(crate) fn wake(self) {
         match self {
             Self::Thread(thread) => thread.unpark(),
-            Self::Loop { waker, future, inbox } => waker.wake(move |py| wake_loop(py, &future, &inbox)),
+            Self::Loop {
+                waker,
+                future,
+                inbox,
+            } => waker.wake(move |py| wake_loop(py, &future, &inbox)),
         }
     }
 }
@@ -339,10 +359,14 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
         // Nobody waits for it any more.
         return;
     };
-    let woken = future.call_method_out(intern!(py, "get_loop"), ()).and_then(|event_loop| {
-        // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
-        event_loop.getattr(intern!(py, "call_soon_threadsafe"))?.call_out((wake_function(py)?, &future))
-    });
+    let woken = future
+        .call_method_out(intern!(py, "get_loop"), ())
+        .and_then(|event_loop| {
+            // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
+            event_loop
+                .getattr(intern!(py, "call_soon_threadsafe"))?
+                .call_out((wake_function(py)?, &future))
+        });
     if let Err(error) = woken {
         let event_loop = future.call_method_out(intern!(py, "get_loop"), ());
         // Anything but a loop that is closed is to be seen.
@@ -358,8 +382,9 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
 
 fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static WAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let wake =
-        WAKE.get_or_try_init(py, || pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind()))?;
+    let wake = WAKE.get_or_try_init(py, || {
+        pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind())
+    })?;
     Ok(wake.bind(py))
 }
 
@@ -367,7 +392,10 @@ fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 #[pyfunction]
 fn wake(future: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = future.py();
-    if !future.call_method_out(intern!(py, "done"), ())?.is_truthy()? {
+    if !future
+        .call_method_out(intern!(py, "done"), ())?
+        .is_truthy()?
+    {
         future.call_method_out(intern!(py, "set_result"), (py.None(),))?;
     }
     Ok(())

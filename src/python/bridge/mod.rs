@@ -48,7 +48,8 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
             }
             Event::Begun => {}
             Event::Polled { returned, seen } => {
-                refuse_awaitable(returned.bind(py)).map_err(|error| running.interrupted(py, error))?;
+                refuse_awaitable(returned.bind(py))
+                    .map_err(|error| running.interrupted(py, error))?;
                 let _ = seen.send(());
             }
             Event::Aside(call) => {
@@ -85,7 +86,9 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
         close.call_out(())?;
     }
-    Err(PyTypeError::new_err(format!("on_poll returned an awaitable, {NOT_AWAITED}")))
+    Err(PyTypeError::new_err(format!(
+        "on_poll returned an awaitable, {NOT_AWAITED}"
+    )))
 }
 
 impl Face {
@@ -107,7 +110,10 @@ enum OperationState {
     /// Not awaited yet.
     New(Operation),
     /// Under way. `seen` is to be told once what `on_poll` returned has been awaited.
-    Running { running: Running, seen: Option<oneshot::Sender<()>> },
+    Running {
+        running: Running,
+        seen: Option<oneshot::Sender<()>>,
+    },
     /// It has come to its value, which nobody took yet.
     Done(Py<PyAny>),
     /// Over, or in the middle of a step.
@@ -147,19 +153,32 @@ impl DrivenOperation {
                 Event::Polled { returned, seen } => {
                     let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
                     if awaitable.map_err(|error| running.interrupted(py, error))? {
-                        self.replace(OperationState::Running { running, seen: Some(seen) });
+                        self.replace(OperationState::Running {
+                            running,
+                            seen: Some(seen),
+                        });
                         return Ok(Some(returned));
                     }
                     let _ = seen.send(());
                 }
                 Event::Aside(call) => {
-                    self.replace(OperationState::Running { running, seen: None });
-                    return hooks(py)?.aside.bind(py).call_out((call,)).map(|made| Some(made.unbind()));
+                    self.replace(OperationState::Running {
+                        running,
+                        seen: None,
+                    });
+                    return hooks(py)?
+                        .aside
+                        .bind(py)
+                        .call_out((call,))
+                        .map(|made| Some(made.unbind()));
                 }
                 Event::Idle => {
                     let future = hooks(py)?.future.bind(py).call_out(())?;
                     if running.wake(&future, runtime::waker(py)?)? {
-                        self.replace(OperationState::Running { running, seen: None });
+                        self.replace(OperationState::Running {
+                            running,
+                            seen: None,
+                        });
                         return Ok(Some(future.unbind()));
                     }
                     future.call_method_out(intern!(py, "cancel"), ())?;
@@ -207,7 +226,10 @@ impl DrivenOperation {
     }
 
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
-        self.replace(OperationState::Running { running, seen: None });
+        self.replace(OperationState::Running {
+            running,
+            seen: None,
+        });
         // It lets the loop have a turn when it is awaited.
         Ok(Some(hooks(py)?.turn.clone_ref(py)))
     }
@@ -244,7 +266,9 @@ fn hooks(py: Python<'_>) -> PyResult<&Drive> {
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
 pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
-    drive.call_out((DrivenOperation(Mutex::new(OperationState::New(op))),)).map(Bound::unbind)
+    drive
+        .call_out((DrivenOperation(Mutex::new(OperationState::New(op))),))
+        .map(Bound::unbind)
 }
 
 /// How many frames of a coroutine of ours are on top of the stack.
@@ -253,5 +277,9 @@ pub(crate) fn frames(py: Python<'_>) -> PyResult<i32> {
         return Ok(0);
     };
     let frame = import(py, "sys")?.getattr("_getframe")?.call_out(())?;
-    Ok(i32::from(frame.getattr("f_code")?.is(hooks.coroutine.bind(py).getattr("__code__")?)))
+    Ok(i32::from(
+        frame
+            .getattr("f_code")?
+            .is(hooks.coroutine.bind(py).getattr("__code__")?),
+    ))
 }

@@ -92,7 +92,13 @@ impl Operation {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
         });
-        Self::of(name, Work::Future { start, in_place: false })
+        Self::of(
+            name,
+            Work::Future {
+                start,
+                in_place: false,
+            },
+        )
     }
 
     /// An operation that needs nothing but the caller's thread, unless it turns out that another one has to follow.
@@ -104,7 +110,13 @@ impl Operation {
     }
 
     fn of(name: &'static str, work: Work) -> Self {
-        Self { name, work, writes: false, wants: Wants::default(), inside: None }
+        Self {
+            name,
+            work,
+            writes: false,
+            wants: Wants::default(),
+            inside: None,
+        }
     }
 
     /// Says that it begins with a write.
@@ -163,9 +175,11 @@ impl Operation {
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
         let (caller, trace, debugs) = match &self.work {
             // Nothing is sent where there is no loop to come back to.
-            Work::Future { .. } => {
-                (Some(Caller::current(py, face)?), tracing::current(py)?, logging::debugs(py)?)
-            }
+            Work::Future { .. } => (
+                Some(Caller::current(py, face)?),
+                tracing::current(py)?,
+                logging::debugs(py)?,
+            ),
             Work::Ready(_) => (None, None, false),
         };
         let inbox = Arc::new(Inbox::new(&self, caller, trace, debugs));
@@ -178,7 +192,9 @@ impl Operation {
             Work::Future { start, in_place } => {
                 let runtime = runtime::handle(py, self.writes)?;
                 let _context = runtime.enter();
-                let mut future = AssertUnwindSafe(start(Arc::clone(&inbox))).catch_unwind().boxed();
+                let mut future = AssertUnwindSafe(start(Arc::clone(&inbox)))
+                    .catch_unwind()
+                    .boxed();
                 // Ready here, or on a worker before this thread looks again: either would starve the loop.
                 turn_first = in_place;
                 let ready = match in_place {
@@ -187,12 +203,15 @@ impl Operation {
                 };
                 match ready {
                     Poll::Ready(result) => {
-                        inbox.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
+                        inbox.push(Message::Done(
+                            result.unwrap_or_else(|panic| Err(panicked(&*panic))),
+                        ));
                     }
                     Poll::Pending => {
                         let tell = Arc::clone(&inbox);
                         let task = runtime.spawn(async move {
-                            let result = future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
+                            let result =
+                                future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
                             tell.push(Message::Done(result));
                         });
                         inbox.state().task = Some(task.abort_handle());
@@ -200,7 +219,13 @@ impl Operation {
                 }
             }
         }
-        Ok(Running { pid: process::id(), face, inbox, turn_first, wants: self.wants })
+        Ok(Running {
+            pid: process::id(),
+            face,
+            inbox,
+            turn_first,
+            wants: self.wants,
+        })
     }
 }
 
@@ -231,7 +256,10 @@ pub(crate) enum Event {
     /// It has only now begun, and may be done already.
     Begun,
     /// `on_poll` was called and returned this; the poll continues once `seen` is sent.
-    Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
+    Polled {
+        returned: Py<PyAny>,
+        seen: oneshot::Sender<()>,
+    },
     /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
     Aside(Py<PyAny>),
     /// It has ended with this value.
@@ -247,7 +275,9 @@ impl Running {
             let event = match message {
                 None => return Ok(Event::Idle),
                 Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
-                Some(message) => self.deal(py, message).map_err(|error| self.interrupted(py, error))?,
+                Some(message) => self
+                    .deal(py, message)
+                    .map_err(|error| self.interrupted(py, error))?,
             };
             if let Some(event) = event {
                 return Ok(event);
@@ -317,13 +347,15 @@ impl Running {
             (error.outcome.or(state.write), state.last.take())
         };
         let error = errors::to_py(py, error.with_outcome(outcome));
-        let unmade =
-            error.is_instance_of::<PyRecursionError>(py) || error.is_instance_of::<PyMemoryError>(py);
+        let unmade = error.is_instance_of::<PyRecursionError>(py)
+            || error.is_instance_of::<PyMemoryError>(py);
         if unmade || !error.is_instance_of::<PyException>(py) {
             // What kept the exception from being made, such as Ctrl-C.
             return self.interrupted(py, error);
         }
-        let details = last.map_or(Ok(()), |last| error.value(py).setattr("job", job::wrap(py, last)?));
+        let details = last.map_or(Ok(()), |last| {
+            error.value(py).setattr("job", job::wrap(py, last)?)
+        });
         let details = details.and_then(|()| match &self.wants.on_error {
             Some(on_error) => on_error(error.value(py).as_any()),
             None => Ok(()),
@@ -335,7 +367,8 @@ impl Running {
     pub(crate) fn given(&mut self, value: Py<PyAny>) {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
-            self.inbox.push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+            self.inbox
+                .push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
         }
     }
 
@@ -353,12 +386,17 @@ impl Running {
     pub(crate) fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
-        Ok(self.inbox.wait_with(|| Waiter::Loop { waker, future, inbox }))
+        Ok(self.inbox.wait_with(|| Waiter::Loop {
+            waker,
+            future,
+            inbox,
+        }))
     }
 
     /// A signal that came while its result was on the way. A caller that began a write gets it here, with a note.
     pub(crate) fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
-        py.check_signals().map_err(|error| self.interrupted(py, error))
+        py.check_signals()
+            .map_err(|error| self.interrupted(py, error))
     }
 
     /// Whether it writes, or waits for a job.
@@ -385,8 +423,9 @@ impl Running {
         }
         let note = match (job, write) {
             (Some(id), _) => {
-                let quoted =
-                    PyString::new(py, &id).repr().map_or_else(|_| String::new(), |id| id.to_string());
+                let quoted = PyString::new(py, &id)
+                    .repr()
+                    .map_or_else(|_| String::new(), |id| id.to_string());
                 let shown = crate::text::safe(&id, MAX_SEGMENT);
                 format!("job {shown} keeps running: wait_for_job({quoted}) waits for it again")
             }
@@ -395,7 +434,10 @@ impl Running {
         };
         add_note(py, &error, &note);
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
-            && let Err(other) = logging::emit(py, &Note::new(Level::Warning, format!("interrupted: {note}")))
+            && let Err(other) = logging::emit(
+                py,
+                &Note::new(Level::Warning, format!("interrupted: {note}")),
+            )
         {
             other.write_unraisable(py, None);
         }
@@ -426,7 +468,9 @@ pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
 
 /// A note is a kindness: an exception that takes none is raised without it.
 pub(crate) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
-    let _ = error.value(py).call_method_out(intern!(py, "add_note"), (format!("docplatform: {note}"),));
+    let _ = error
+        .value(py)
+        .call_method_out(intern!(py, "add_note"), (format!("docplatform: {note}"),));
 }
 
 impl Drop for Running {

@@ -69,7 +69,12 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     keep_panics_quiet();
     let waker = Waker::start().map_err(|error| cannot_start(&error, writes))?;
     let worker = RuntimeThread::start().map_err(|error| cannot_start(&error, writes))?;
-    let made = Box::into_raw(Box::new(RuntimeSlot { pid: process::id(), at_exit, waker, worker }));
+    let made = Box::into_raw(Box::new(RuntimeSlot {
+        pid: process::id(),
+        at_exit,
+        waker,
+        worker,
+    }));
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
     let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
     if won.is_ok() {
@@ -132,14 +137,23 @@ impl RuntimeThread {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let (stop, stopped) = oneshot::channel();
-        #[expect(clippy::disallowed_methods, reason = "this is the thread that the runtime runs on")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the thread that the runtime runs on"
+        )]
         let run = move || {
             let patience = runtime.block_on(stopped).unwrap_or(Duration::ZERO);
             // Tasks are dropped, and their connections with them.
             runtime.shutdown_timeout(patience);
         };
-        let thread = thread::Builder::new().name("docplatform".to_owned()).spawn(run)?;
-        Ok(Self { handle, stop: Mutex::new(Some(stop)), thread })
+        let thread = thread::Builder::new()
+            .name("docplatform".to_owned())
+            .spawn(run)?;
+        Ok(Self {
+            handle,
+            stop: Mutex::new(Some(stop)),
+            thread,
+        })
     }
 
     /// Ends it, and waits for that.
@@ -159,8 +173,9 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
         }
         _ => "Close files, or allow this process more of them (ulimit -n)",
     };
-    let text =
-        format!("docplatform cannot start its threads: {error}. Nothing was sent. {advice}, and call again");
+    let text = format!(
+        "docplatform cannot start its threads: {error}. Nothing was sent. {advice}, and call again"
+    );
     Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
 }
 
@@ -171,7 +186,9 @@ fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
         return Ok(());
     }
     let stop = pyo3::wrap_pyfunction!(stop, py)?;
-    import(py, "atexit")?.call_method_out("register", (stop,)).map(drop)
+    import(py, "atexit")?
+        .call_method_out("register", (stop,))
+        .map(drop)
 }
 
 /// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later.
@@ -179,7 +196,8 @@ fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
 fn stop(py: Python<'_>) {
     let _ = EXIT_THREAD.set(thread::current().id());
     EXITING.store(true, Ordering::Release);
-    let Some(slot) = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id()) else {
+    let Some(slot) = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id())
+    else {
         // A forked child that never used it: there is nothing to stop, and nobody to wait for.
         return;
     };
@@ -198,7 +216,9 @@ fn keep_panics_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         std::panic::set_hook(Box::new(|info| {
-            let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+            let place = info
+                .location()
+                .map(|at| format!(" ({}:{})", at.file(), at.line()));
             PANIC_LOCATION.set(place.unwrap_or_default());
         }));
     });

@@ -29,8 +29,13 @@ pub(crate) struct Waker {
 impl Waker {
     pub(crate) fn start() -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
-        let thread = thread::Builder::new().name("docplatform-wake".to_owned()).spawn(move || run(&inbox))?;
-        Ok(Self { messages, thread: Arc::new(thread) })
+        let thread = thread::Builder::new()
+            .name("docplatform-wake".to_owned())
+            .spawn(move || run(&inbox))?;
+        Ok(Self {
+            messages,
+            thread: Arc::new(thread),
+        })
     }
 
     /// Has `wake` called soon.

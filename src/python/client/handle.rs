@@ -57,11 +57,21 @@ impl Handle {
         let store = open_store(py, &options, &settings)?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
         look(py, &pool.client)?;
-        Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
+        Ok(Self {
+            options,
+            settings,
+            pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))),
+            stats,
+            store,
+        })
     }
 
     /// A second handle, on the same connections where the changes allow it.
-    pub(crate) fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    pub(crate) fn with_options(
+        &self,
+        py: Python<'_>,
+        changes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
@@ -79,20 +89,32 @@ impl Handle {
             look(py, &pool.client)?;
             Some(Arc::new(Mutex::new(pool)))
         };
-        Ok(Self { options, settings, pool: Mutex::new(pool), stats, store })
+        Ok(Self {
+            options,
+            settings,
+            pool: Mutex::new(pool),
+            stats,
+            store,
+        })
     }
 
     /// The core client of this process.
     pub(crate) fn client(&self) -> Result<Client> {
         let Some(shared) = lock(&self.pool).clone() else {
-            return Err(Error::new(Kind::Misuse, "this client is closed; make a new one"));
+            return Err(Error::new(
+                Kind::Misuse,
+                "this client is closed; make a new one",
+            ));
         };
         let mut pool = lock(&shared);
         if pool.pid != process::id() {
             *pool = Pool::new(&self.settings, &self.stats, self.store.as_ref(), None)?;
         }
         // Same address, key and wire by construction.
-        Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
+        Ok(pool
+            .client
+            .with(Arc::clone(&self.settings))
+            .unwrap_or_else(|| pool.client.clone()))
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -128,9 +150,18 @@ impl Handle {
         let state = if self.is_closed() { "closed" } else { "open" };
         let fields = [
             ("address", settings.base_url.as_str().to_owned()),
-            ("project", settings.project_id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned())),
+            (
+                "project",
+                settings
+                    .project_id
+                    .as_ref()
+                    .map_or_else(String::new, |id| id.as_str().to_owned()),
+            ),
             ("API key", self.key()),
-            ("requests", format!("{} ({} of them retries)", stats.requests, stats.retries)),
+            (
+                "requests",
+                format!("{} ({} of them retries)", stats.requests, stats.retries),
+            ),
             ("state", state.to_owned()),
         ];
         convert::hook(py, "notebook", "fields")?.call_out((class, fields))
@@ -138,13 +169,21 @@ impl Handle {
 
     /// The part of the key that people may see.
     fn key(&self) -> String {
-        self.settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
+        self.settings
+            .api_key
+            .hint()
+            .map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
     }
 
     pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // Never from the file: this may be the event loop, and must not fail where a store does.
-        let budgets = if self.is_closed() { [None, None] } else { budgets(&self.client()?) };
-        let [requests, jobs] = budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen()));
+        let budgets = if self.is_closed() {
+            [None, None]
+        } else {
+            budgets(&self.client()?)
+        };
+        let [requests, jobs] =
+            budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen()));
         let stats = self.stats.snapshot();
         convert::named_tuple(py, "Stats")?.call_out((
             stats.requests,
@@ -169,7 +208,9 @@ impl Handle {
         }
         let settings = options::to_dict(py, &self.options)?;
         // The key comes from the environment of the process that calls it.
-        let make = import(py, "functools")?.getattr("partial")?.call_out_with((class,), Some(&settings))?;
+        let make = import(py, "functools")?
+            .getattr("partial")?
+            .call_out_with((class,), Some(&settings))?;
         Ok((make, PyTuple::empty(py)))
     }
 }
@@ -192,31 +233,50 @@ impl Pool {
         of: Option<&Client>,
     ) -> Result<Self> {
         let transport = HttpTransport::new(settings)?;
-        let client_store = store.zip(settings.store.as_ref()).map(|(store, wanted)| ClientStore {
-            store: store.clone(),
-            clock: Clock::system(),
-            owner: wanted.owner.clone(),
+        let client_store = store
+            .zip(settings.store.as_ref())
+            .map(|(store, wanted)| ClientStore {
+                store: store.clone(),
+                clock: Clock::system(),
+                owner: wanted.owner.clone(),
+            });
+        let apart = of.and_then(|of| {
+            of.apart(
+                Arc::clone(settings),
+                transport.clone(),
+                client_store.clone(),
+            )
         });
-        let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), client_store.clone()));
         let client = apart.unwrap_or_else(|| {
             let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
             Client::new(settings, transport, stats, fastrand::f64, client_store)
         });
-        Ok(Self { pid: process::id(), client })
+        Ok(Self {
+            pid: process::id(),
+            client,
+        })
     }
 }
 
 /// Opens the store that there is to be, and from the first one on has forks wait until none is open.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
-    let Some(wanted) = &settings.store else { return Ok(None) };
+    let Some(wanted) = &settings.store else {
+        return Ok(None);
+    };
     if !FORK_HOOKS_REGISTERED.swap(true, Ordering::AcqRel)
         && let Some(register) = import(py, "os")?.getattr_opt("register_at_fork")?
     {
         let hooks = PyDict::new(py);
         hooks.set_item("before", pyo3::wrap_pyfunction!(before_fork, py)?)?;
-        hooks.set_item("after_in_parent", pyo3::wrap_pyfunction!(after_fork_in_parent, py)?)?;
-        hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
+        hooks.set_item(
+            "after_in_parent",
+            pyo3::wrap_pyfunction!(after_fork_in_parent, py)?,
+        )?;
+        hooks.set_item(
+            "after_in_child",
+            pyo3::wrap_pyfunction!(after_fork_in_child, py)?,
+        )?;
         register.call_out_with((), Some(&hooks))?;
     }
     let open = || {
@@ -238,12 +298,19 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
 /// The budgets that `stats` shows: of requests, and of new jobs in the client's project.
 fn budgets(client: &Client) -> [Option<Budget>; 2] {
     let project = client.settings().project_id.as_ref();
-    [client.budget(), project.and_then(|project| client.budget_of(Limit::Jobs(project)))]
+    [
+        client.budget(),
+        project.and_then(|project| client.budget_of(Limit::Jobs(project))),
+    ]
 }
 
 /// Reads ledgers that this process has not seen yet, for `stats`.
 fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
-    for budget in budgets(client).into_iter().flatten().filter(|budget| budget.left_as_seen().is_none()) {
+    for budget in budgets(client)
+        .into_iter()
+        .flatten()
+        .filter(|budget| budget.left_as_seen().is_none())
+    {
         if let Some(mut asked) = budget.look()? {
             wait(py, |step| asked.wait_for(step))??;
         }
@@ -252,13 +319,26 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
 }
 
 /// The options with what the environment adds, of the variables that count.
-pub(crate) fn resolve(py: Python<'_>, options: Options, counts: fn(&str) -> bool) -> PyResult<Options> {
+pub(crate) fn resolve(
+    py: Python<'_>,
+    options: Options,
+    counts: fn(&str) -> bool,
+) -> PyResult<Options> {
     // A copy, as Python's other threads may change it meanwhile.
     let environment: HashMap<_, _> = env::vars_os().collect();
     let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
-    let variable = move |name: &str| environment.get(OsStr::new(name)).filter(|_| counts(name)).cloned();
+    let variable = move |name: &str| {
+        environment
+            .get(OsStr::new(name))
+            .filter(|_| counts(name))
+            .cloned()
+    };
     let resolve = move || options.resolve(variable);
-    if names_file { read_aside(py, resolve) } else { Ok(resolve()?) }
+    if names_file {
+        read_aside(py, resolve)
+    } else {
+        Ok(resolve()?)
+    }
 }
 
 /// What `read` comes to, in a thread of its own: its file may be a pipe into which nobody writes. Ctrl-C ends the wait.

@@ -36,7 +36,8 @@ impl BaseClient {
             let once = convert::once_name(&client, once)?;
             let project = client.project(project_id)?;
             let create = move |client: Client, inbox: Arc<Inbox>| async move {
-                job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox).await
+                job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox)
+                    .await
             };
             Ok(self.op("Client.create_job", create, wrap_job))
         })
@@ -91,11 +92,25 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 }.validate()?;
+        let how = WaitOptions {
+            timeout,
+            poll_interval,
+            max_poll_interval,
+            check,
+            settle: 0.0,
+        }
+        .validate()?;
         let (project, NamedJob { id, last }) = self.locate(job, project_id)?;
-        let target = Target { project, id, last, rest_first: false, prompt: None };
-        let wait =
-            move |client, inbox: Arc<Inbox>| async move { wait::wait(&client, target, how, &*inbox).await };
+        let target = Target {
+            project,
+            id,
+            last,
+            rest_first: false,
+            prompt: None,
+        };
+        let wait = move |client, inbox: Arc<Inbox>| async move {
+            wait::wait(&client, target, how, &*inbox).await
+        };
         let op = self.op("Client.wait_for_job", wait, wrap_job);
         self.face.run(py, op.on_poll(on_poll))
     }
@@ -117,7 +132,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
+        let how = WaitOptions {
+            timeout,
+            poll_interval,
+            max_poll_interval,
+            check,
+            settle: 0.0,
+        };
         self.write(py, || {
             let how = how.validate()?;
             let client = self.handle.client()?;
@@ -126,7 +147,8 @@ impl BaseClient {
             let project = client.project(project_id)?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
-                let job = job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
+                let job =
+                    job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
             Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
@@ -145,12 +167,18 @@ impl BaseClient {
         let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
         let (job, project) = match job {
-            Some(job) => job_argument(job, project_id).map(|(job, project)| (Some(job), project))?,
+            Some(job) => {
+                job_argument(job, project_id).map(|(job, project)| (Some(job), project))?
+            }
             None => (None, project_id),
         };
         let project = client.project(project)?;
-        let resolve = |client, _| async move { job::once::resolve(&client, &project, name, job).await };
-        self.face.run(py, self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())))
+        let resolve =
+            |client, _| async move { job::once::resolve(&client, &project, name, job).await };
+        self.face.run(
+            py,
+            self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())),
+        )
     }
 
     /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
@@ -162,19 +190,28 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let project = self.handle.client()?.project(project_id)?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
-        let op = self.op("Client._once", list, |py, listed: Vec<(Creation, NameState)>| {
-            let list = PyList::empty(py);
-            for (creation, state) in listed {
-                let state = match state {
-                    NameState::Created => "created",
-                    NameState::Creating => "being created",
-                    NameState::Unknown => "unknown",
-                };
-                let begun = datetime(py, timestamp(creation.begun))?;
-                list.append((creation.key.name, state, creation.job.map(|job| job.id), begun))?;
-            }
-            Ok(list.into_any().unbind())
-        });
+        let op = self.op(
+            "Client._once",
+            list,
+            |py, listed: Vec<(Creation, NameState)>| {
+                let list = PyList::empty(py);
+                for (creation, state) in listed {
+                    let state = match state {
+                        NameState::Created => "created",
+                        NameState::Creating => "being created",
+                        NameState::Unknown => "unknown",
+                    };
+                    let begun = datetime(py, timestamp(creation.begun))?;
+                    list.append((
+                        creation.key.name,
+                        state,
+                        creation.job.map(|job| job.id),
+                        begun,
+                    ))?;
+                }
+                Ok(list.into_any().unbind())
+            },
+        );
         self.face.run(py, op)
     }
 
@@ -195,7 +232,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
+        let how = WaitOptions {
+            timeout,
+            poll_interval,
+            max_poll_interval,
+            check,
+            settle,
+        };
         self.write(py, || {
             let how = how.validate()?;
             let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
@@ -211,7 +254,11 @@ impl BaseClient {
 
 impl BaseClient {
     /// Where a job is: its project, and the job or its id.
-    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, NamedJob)> {
+    fn locate(
+        &self,
+        job: &Bound<'_, PyAny>,
+        project_id: Option<&str>,
+    ) -> PyResult<(Segment, NamedJob)> {
         let client = self.handle.client()?;
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))

@@ -51,7 +51,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse("thread_id", thread_id)?;
-        let call = request::get(&self.handle.client()?, THREAD, project_id, Some(id), (None, None))?;
+        let call = request::get(
+            &self.handle.client()?,
+            THREAD,
+            project_id,
+            Some(id),
+            (None, None),
+        )?;
         self.object("Client.conversation", py, call, on_budget)
     }
 
@@ -69,7 +75,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let dates = convert::range(period, date_from, date_to)?;
-        let call = request::get(&self.handle.client()?, CALLER_STATS, project_id, None, dates)?;
+        let call = request::get(
+            &self.handle.client()?,
+            CALLER_STATS,
+            project_id,
+            None,
+            dates,
+        )?;
         self.object("Client.caller_stats", py, call, on_budget)
     }
 
@@ -95,13 +107,25 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (strict, refresh, resume) = (false, false, resume.map(str::to_owned));
-        let arguments =
-            PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
+        let arguments = PagingArguments {
+            page_size,
+            offset,
+            max_rows,
+            prefetch,
+            strict,
+            resume,
+            on_budget,
+            refresh,
+        };
         let client = self.handle.client()?;
         let template = request::plain_path(path)?;
         let query = convert::params(params)?;
         let next_cursor = next_cursor.map(str::to_owned);
-        let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
+        let shape = Shape {
+            items: items.to_owned(),
+            has_more: has_more.to_owned(),
+            next_cursor,
+        };
         let listing = |place: Option<&Checkpoint>| {
             let known = place.and_then(|place| place.listing.project_id());
             let project = request::project(&client, path, project_id, known)?;
@@ -121,8 +145,14 @@ impl BaseClient {
         on_budget: WaitOrStop,
     ) -> PyResult<Py<PyAny>> {
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            client.on_budget(on_budget).call(call, &*inbox, request::decode_object).await
+            client
+                .on_budget(on_budget)
+                .call(call, &*inbox, request::decode_object)
+                .await
         };
-        self.face.run(py, self.op(name, ask, |py, value| request::answer(py, &value, false)))
+        self.face.run(
+            py,
+            self.op(name, ask, |py, value| request::answer(py, &value, false)),
+        )
     }
 }

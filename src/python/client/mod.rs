@@ -97,7 +97,10 @@ impl BaseClient {
             options::set(&mut options, "api_key", key)?;
         }
         options::update(&mut options, settings)?;
-        Ok(Self { handle: Arc::new(Handle::new(py, options, Arc::default())?), face })
+        Ok(Self {
+            handle: Arc::new(Handle::new(py, options, Arc::default())?),
+            face,
+        })
     }
 
     /// As the user names its class.
@@ -145,7 +148,11 @@ impl BaseClient {
     }
 
     /// Runs the operation of a write. Whatever keeps it from beginning, nothing was sent.
-    fn write(&self, py: Python<'_>, begin: impl FnOnce() -> PyResult<Operation>) -> PyResult<Py<PyAny>> {
+    fn write(
+        &self,
+        py: Python<'_>,
+        begin: impl FnOnce() -> PyResult<Operation>,
+    ) -> PyResult<Py<PyAny>> {
         self.face.run(py, errors::not_sent(py, begin())?.writing())
     }
 }
@@ -154,9 +161,16 @@ impl BaseClient {
 impl BaseClient {
     #[doc = doc!("Client.with_options")]
     #[pyo3(signature = (**changes))]
-    fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+    fn with_options(
+        &self,
+        py: Python<'_>,
+        changes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
         let handle = Arc::new(self.handle.with_options(py, changes)?);
-        let base = PyClassInitializer::from(Self { handle, face: self.face });
+        let base = PyClassInitializer::from(Self {
+            handle,
+            face: self.face,
+        });
         Ok(match self.face {
             Face::Blocking => Py::new(py, base.add_subclass(BlockingClient))?.into_any(),
             Face::Async => Py::new(py, base.add_subclass(AsyncClient))?.into_any(),
@@ -182,7 +196,9 @@ impl BaseClient {
         self.handle.html(py, self.class())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         slf.get().handle.reduce(&slf.get_type())
     }
 }

@@ -56,11 +56,16 @@ setting! {
 
 impl<T: Setting> Setting for Option<T> {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if value.is_none() { Ok(None) } else { T::read(name, value).map(Some) }
+        if value.is_none() {
+            Ok(None)
+        } else {
+            T::read(name, value).map(Some)
+        }
     }
 
     fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.as_ref().map_or_else(|| Ok(py.None().into_bound(py)), |value| value.write(py))
+        self.as_ref()
+            .map_or_else(|| Ok(py.None().into_bound(py)), |value| value.write(py))
     }
 }
 
@@ -103,7 +108,12 @@ pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
 pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, String)> {
     let (from, key) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
-        (from, Some(read_aside(py, move || ApiKey::read_file("--api-key-file", &file))?))
+        (
+            from,
+            Some(read_aside(py, move || {
+                ApiKey::read_file("--api-key-file", &file)
+            })?),
+        )
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
@@ -132,5 +142,7 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
 #[pyfunction]
 pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
-    Ok(proxy::of_environment(&BaseUrl::parse("base_url", base_url, true)?))
+    Ok(proxy::of_environment(&BaseUrl::parse(
+        "base_url", base_url, true,
+    )?))
 }

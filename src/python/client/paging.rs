@@ -41,7 +41,9 @@ impl PagingArguments {
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
     ) -> PyResult<Arc<RowReader>> {
         if self.prefetch > MAX_PREFETCH {
-            return Err(PyValueError::new_err(format!("prefetch must be 0 to {MAX_PREFETCH}")));
+            return Err(PyValueError::new_err(format!(
+                "prefetch must be 0 to {MAX_PREFETCH}"
+            )));
         }
         if self.refresh && self.resume.is_some() {
             return Err(PyValueError::new_err(
@@ -49,20 +51,35 @@ impl PagingArguments {
             ));
         }
         let base_url = handle.settings().base_url.as_str();
-        let place = self.resume.as_ref().map(|text| Checkpoint::parse(text, base_url)).transpose()?;
+        let place = self
+            .resume
+            .as_ref()
+            .map(|text| Checkpoint::parse(text, base_url))
+            .transpose()?;
         let listing = listing(place.as_ref())?;
         if listing.paged_by() == PagedBy::Cursor && (self.prefetch > 1 || self.offset.is_some()) {
             return Err(PyValueError::new_err(
                 "each page names the next one here: prefetch must be 0 or 1, and there is no offset",
             ));
         }
-        let default = if listing.is_known() { listing.endpoint().max_page_size } else { Paging::PAGE_SIZE };
+        let default = if listing.is_known() {
+            listing.endpoint().max_page_size
+        } else {
+            Paging::PAGE_SIZE
+        };
         let page_size = self.page_size.unwrap_or(default);
         check_page_size(page_size, &listing)?;
         let mut place = match place {
-            None => Checkpoint::new(base_url, listing, page_size, self.offset.unwrap_or_default()),
+            None => Checkpoint::new(
+                base_url,
+                listing,
+                page_size,
+                self.offset.unwrap_or_default(),
+            ),
             Some(place) => {
-                let other_pages = self.page_size.is_some_and(|page_size| page_size != place.page_size);
+                let other_pages = self
+                    .page_size
+                    .is_some_and(|page_size| page_size != place.page_size);
                 let other_begin = self.offset.is_some_and(|offset| offset != place.begin);
                 if place.listing != listing || other_pages || other_begin {
                     return Err(PyValueError::new_err(
@@ -73,7 +90,11 @@ impl PagingArguments {
                 place
             }
         };
-        let slices = slices::begun(place.listing.slices()?, place.listing.every(), handle.client()?.today())?;
+        let slices = slices::begun(
+            place.listing.slices()?,
+            place.listing.every(),
+            handle.client()?.today(),
+        )?;
         // Where a checkpoint is of a machine whose day has come already, its slice is read.
         place.begun = Some(slices.len().max(place.slice + 1));
         let paging = Paging {
@@ -82,7 +103,13 @@ impl PagingArguments {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        RowReader::new(Arc::clone(handle), self.on_budget, self.refresh, place, paging)
+        RowReader::new(
+            Arc::clone(handle),
+            self.on_budget,
+            self.refresh,
+            place,
+            paging,
+        )
     }
 }
 
@@ -94,7 +121,10 @@ pub(crate) fn listing_reader(
     period: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Arc<RowReader>> {
-    let mut paging = PagingArguments { prefetch: 1, ..Default::default() };
+    let mut paging = PagingArguments {
+        prefetch: 1,
+        ..Default::default()
+    };
     let (mut from, mut to, mut every, mut project_id) = (None, None, None, None::<String>);
     let mut filters: Vec<(&str, String)> = Vec::new();
     for (name, value) in options.into_iter().flatten() {
@@ -103,7 +133,9 @@ pub(crate) fn listing_reader(
             "date_from" => from = Some(value),
             "date_to" => to = Some(value),
             "every" if !endpoint.totals => every = convert::every(&value)?,
-            "offset" if endpoint.paged_by == PagedBy::Offset => paging.offset = convert::offset(&value)?,
+            "offset" if endpoint.paged_by == PagedBy::Offset => {
+                paging.offset = convert::offset(&value)?
+            }
             "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
                 paging.prefetch = convert::prefetch(&value)?;
             }
@@ -116,10 +148,16 @@ pub(crate) fn listing_reader(
             "resume" => paging.resume = Some(convert::text("resume", &value)?),
             "project_id" => project_id = Some(convert::text("project_id", &value)?),
             other => {
-                let filter = endpoint.filters.iter().find(|filter| **filter == other).ok_or_else(|| {
-                    let method = endpoint.name;
-                    PyTypeError::new_err(format!("{method}() got an unexpected keyword argument '{other}'"))
-                })?;
+                let filter = endpoint
+                    .filters
+                    .iter()
+                    .find(|filter| **filter == other)
+                    .ok_or_else(|| {
+                        let method = endpoint.name;
+                        PyTypeError::new_err(format!(
+                            "{method}() got an unexpected keyword argument '{other}'"
+                        ))
+                    })?;
                 filters.push((filter, convert::words(other, &value)?));
             }
         }
@@ -128,15 +166,24 @@ pub(crate) fn listing_reader(
     let client = handle.client()?;
     paging.reader(handle, |place| {
         let known = place.map(|place| &place.listing);
-        let project = match (&project_id, known.map(Listing::project).transpose()?.flatten()) {
+        let project = match (
+            &project_id,
+            known.map(Listing::project).transpose()?.flatten(),
+        ) {
             (None, Some(project)) => project,
             _ => client.project(project_id.as_deref())?,
         };
         let filter = |name| known.and_then(|known| known.filter(name).map(str::to_owned));
-        let (from, to) = (dates.0.or_else(|| filter("dateFrom")), dates.1.or_else(|| filter("dateTo")));
+        let (from, to) = (
+            dates.0.or_else(|| filter("dateFrom")),
+            dates.1.or_else(|| filter("dateTo")),
+        );
         let mut listing = Listing::of(endpoint, &project, from, to);
         for name in endpoint.filters {
-            let given = filters.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
+            let given = filters
+                .iter()
+                .find(|(given, _)| given == name)
+                .map(|(_, value)| value.clone());
             listing = listing.with_filter(name, given.or_else(|| filter(name)));
         }
         listing.in_slices(every.or_else(|| known.and_then(Listing::every)))

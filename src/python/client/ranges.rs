@@ -133,8 +133,21 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
-        let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
-        self.plan("Client._plan", py, Subject::new(listing, by_path)?, slices, project_id)
+        let slices = self.begun(
+            if whole {
+                slices::whole(slices, every)?
+            } else {
+                slices
+            },
+            every,
+        )?;
+        self.plan(
+            "Client._plan",
+            py,
+            Subject::new(listing, by_path)?,
+            slices,
+            project_id,
+        )
     }
 
     #[doc = signed!(sync)]
@@ -157,15 +170,33 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
         let projects = convert::projects(projects)?;
-        let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
+        let wanted = SyncScope {
+            projects,
+            slices,
+            of: Subject::new(listing, by_path)?,
+        };
         let count = wanted.projects.len() * wanted.slices.len();
-        let no_store = || Error::configuration("sync fills a store: give the client one with store=");
-        let exports = self.handle.client()?.exports().cloned().ok_or_else(no_store)?;
+        let no_store =
+            || Error::configuration("sync fills a store: give the client one with store=");
+        let exports = self
+            .handle
+            .client()?
+            .exports()
+            .cloned()
+            .ok_or_else(no_store)?;
         let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
-            Ok(sync::sync(&client.on_budget(on_budget), &exports, &wanted, on_running, inbox).await)
+            Ok(sync::sync(
+                &client.on_budget(on_budget),
+                &exports,
+                &wanted,
+                on_running,
+                inbox,
+            )
+            .await)
         };
-        self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
+        self.face
+            .run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
 }
 
@@ -204,7 +235,8 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let project = self.project(project_id)?;
         let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
-        self.face.run(py, self.op(name, look, |py, plan| planned(py, &plan)))
+        self.face
+            .run(py, self.op(name, look, |py, plan| planned(py, &plan)))
     }
 
     fn trend(
@@ -221,11 +253,19 @@ impl BaseClient {
         let project = self.project(project_id)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
+            let trend =
+                trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
             Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
         };
-        let op =
-            self.op(name, read, |py, (meta, trend)| wrap(py, Data { table: Arc::new(trend.table), meta }));
+        let op = self.op(name, read, |py, (meta, trend)| {
+            wrap(
+                py,
+                Data {
+                    table: Arc::new(trend.table),
+                    meta,
+                },
+            )
+        });
         self.face.run(py, op.progress(bar))
     }
 
@@ -246,12 +286,25 @@ impl BaseClient {
         };
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
             let client = client.on_budget(on_budget);
-            let compared = compare::compare(&client, endpoint, &project, periods, inbox, begins).await?;
-            Ok((Meta::of_comparison(endpoint, &project, periods, &compared), compared.table))
+            let compared =
+                compare::compare(&client, endpoint, &project, periods, inbox, begins).await?;
+            Ok((
+                Meta::of_comparison(endpoint, &project, periods, &compared),
+                compared.table,
+            ))
         };
-        let op = self.op(name, read, |py, (meta, table)| wrap(py, Data { table: Arc::new(table), meta }));
-        let tell =
-            move |error: &Bound<'_, PyAny>| errors::tell_checkpoint(error, crate::lock(&checkpoint).clone());
+        let op = self.op(name, read, |py, (meta, table)| {
+            wrap(
+                py,
+                Data {
+                    table: Arc::new(table),
+                    meta,
+                },
+            )
+        });
+        let tell = move |error: &Bound<'_, PyAny>| {
+            errors::tell_checkpoint(error, crate::lock(&checkpoint).clone())
+        };
         self.face.run(py, op.on_error(tell))
     }
 }

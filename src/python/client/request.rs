@@ -34,19 +34,26 @@ impl BaseClient {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()
             .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
-            .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
+            .ok_or_else(|| {
+                PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE")
+            })?;
         let write = method != Method::GET;
         let call = || {
             let client = self.handle.client()?;
             let template = plain_path(path)?;
-            let body = json.map(|json| convert::json_in("json", json)).transpose()?;
+            let body = json
+                .map(|json| convert::json_in("json", json))
+                .transpose()?;
             if !write && body.is_some() {
                 return Err(PyValueError::new_err("a GET takes params, not json"));
             }
             let project = project(&client, path, project_id, None)?;
             let (template, project) = match new_job_in(path) {
                 // It counts against the same budget however the project is named.
-                Some(id) => (Template::own(CREATE_JOB.to_owned()), Some(Segment::parse("path", id)?)),
+                Some(id) => (
+                    Template::own(CREATE_JOB.to_owned()),
+                    Some(Segment::parse("path", id)?),
+                ),
                 None => (template, project),
             };
             let call = client.read(template, project);
@@ -54,16 +61,27 @@ impl BaseClient {
                 lane: if write { Lane::Writes } else { call.lane },
                 method,
                 query: convert::params(params)?,
-                prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
+                prompt: body
+                    .as_ref()
+                    .and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
                 body: body.map(|body| body.to_string().into()),
                 ..call
             })
         };
-        let call = if write { errors::not_sent(py, call()) } else { call() }?;
+        let call = if write {
+            errors::not_sent(py, call())
+        } else {
+            call()
+        }?;
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            client.on_budget(on_budget).call(call, &*inbox, decode).await
+            client
+                .on_budget(on_budget)
+                .call(call, &*inbox, decode)
+                .await
         };
-        let op = self.op("Client.request", ask, move |py, value| answer(py, &value, write));
+        let op = self.op("Client.request", ask, move |py, value| {
+            answer(py, &value, write)
+        });
         self.face.run(py, if write { op.writing() } else { op })
     }
 }
@@ -76,8 +94,15 @@ pub(super) fn get(
     id: Option<Segment>,
     (from, to): (Option<String>, Option<String>),
 ) -> Result<Call> {
-    let call = client.read(Template::own(path.to_owned()), Some(client.project(project_id)?));
-    Ok(Call { id, query: listing::dates(from, to), ..call })
+    let call = client.read(
+        Template::own(path.to_owned()),
+        Some(client.project(project_id)?),
+    );
+    Ok(Call {
+        id,
+        query: listing::dates(from, to),
+        ..call
+    })
 }
 
 /// The object of an answer. Its texts may be repaired: they are what people wrote.
@@ -108,7 +133,10 @@ pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> PyResult<Py<
             };
             let text = format!("request: {what}Python cannot hold the answer: {error}");
             let outcome = write.then_some(Outcome::Applied);
-            Err(errors::to_py(py, Error::new(kind, text).with_outcome(outcome)))
+            Err(errors::to_py(
+                py,
+                Error::new(kind, text).with_outcome(outcome),
+            ))
         }
         Err(error) => Err(error),
     }
@@ -123,9 +151,9 @@ pub(super) fn project(
 ) -> Result<Option<Segment>> {
     match path.contains("{project_id}") {
         true => client.project(id.or(known)).map(Some),
-        false if id.is_some() => {
-            Err(Error::argument("project_id stands nowhere in this path: write {project_id} where it goes"))
-        }
+        false if id.is_some() => Err(Error::argument(
+            "project_id stands nowhere in this path: write {project_id} where it goes",
+        )),
         false => Ok(None),
     }
 }

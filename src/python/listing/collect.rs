@@ -57,7 +57,9 @@ impl RowReader {
                 Ok((stream, result))
             }
         };
-        Ok(Operation::new(name, work, finish).inside(self.inside()).on_error(self.tell_checkpoint()))
+        Ok(Operation::new(name, work, finish)
+            .inside(self.inside())
+            .on_error(self.tell_checkpoint()))
     }
 }
 
@@ -83,7 +85,11 @@ pub(crate) fn table(
     let owner = Arc::clone(reader);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(end, TableEnd::Encoded(..));
-    let list = if let TableEnd::Dicts(list) = &end { Some(list.clone_ref(py)) } else { None };
+    let list = if let TableEnd::Dicts(list) = &end {
+        Some(list.clone_ref(py))
+    } else {
+        None
+    };
     let op = reader.work(
         name,
         move |stream, left, observer| {
@@ -133,8 +139,11 @@ pub(crate) fn table(
                     return Ok(Next::Value(list));
                 }
                 TableEnd::Frame(frame) => {
-                    let call =
-                        partial.call_out((frames.getattr("attempt")?, frames.getattr(frame)?, &table))?;
+                    let call = partial.call_out((
+                        frames.getattr("attempt")?,
+                        frames.getattr(frame)?,
+                        &table,
+                    ))?;
                     let table = table.unbind();
                     let then = move |py: Python<'_>, made: Py<PyAny>| {
                         let (made, error): (Py<PyAny>, Option<Py<PyAny>>) = made.extract(py)?;
@@ -157,12 +166,17 @@ pub(crate) fn table(
                             owner.handed(rows, true, &mut stream);
                             Ok(made)
                         };
-                        Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
+                        Ok(Next::Then(
+                            commit(name, path, || file.commit(), arrived).inside(&inside),
+                        ))
                     };
                     (call, Box::new(then))
                 }
             };
-            Ok(Next::Aside { call: call.unbind(), then })
+            Ok(Next::Aside {
+                call: call.unbind(),
+                then,
+            })
         },
     )?;
     Ok(op.progress(progress).rows(list))
@@ -184,7 +198,11 @@ fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static
 }
 
 /// Has an error carry the rows that came, and the checkpoint after them.
-fn carry(reader: &Arc<RowReader>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
+fn carry(
+    reader: &Arc<RowReader>,
+    error: &Bound<'_, PyAny>,
+    table: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     error.setattr("partial", table)?;
     error.setattr("checkpoint", reader.checkpoint())
 }
@@ -217,7 +235,9 @@ pub(crate) fn file(
                 owner.handed(rows, true, &mut stream);
                 Ok(rows.into_pyobject(py)?.into_any().unbind())
             };
-            Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
+            Ok(Next::Then(
+                commit(name, path, || file.commit(), arrived).inside(&inside),
+            ))
         },
     )?;
     Ok(op.progress(progress))
@@ -238,7 +258,12 @@ fn commit(
 }
 
 /// An error of the service, which tells where the export stands.
-fn failed(py: Python<'_>, reader: &Arc<RowReader>, stream: &ExportStream, error: Error) -> PyResult<PyErr> {
+fn failed(
+    py: Python<'_>,
+    reader: &Arc<RowReader>,
+    stream: &ExportStream,
+    error: Error,
+) -> PyResult<PyErr> {
     let failed = error.attempts.iter().filter(|attempt| attempt.sent).count() as u64;
     let error = errors::to_py(py, error);
     reader.tell_checkpoint()(error.value(py).as_any())?;
@@ -256,7 +281,12 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     });
     let text = match error.raw_os_error() {
         // Without the number, which Python puts before it.
-        Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
+        Some(_) => error
+            .to_string()
+            .split(" (os error")
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         None => error.to_string(),
     };
     // A name as text: a `pathlib.Path` would have to be imported, which fails where the process is out of descriptors.
@@ -275,8 +305,10 @@ pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 
 pub(crate) fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     // A text that cannot be a path has an error of its own.
-    value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
-        true => convert::wrong_type(what, "a str or a path", value),
-        false => error,
-    })
+    value.extract().map_err(
+        |error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
+            true => convert::wrong_type(what, "a str or a path", value),
+            false => error,
+        },
+    )
 }

@@ -25,11 +25,21 @@ const NEXT_ROW: Iteration = Iteration {
     stop: || PyStopIteration::new_err(()),
     depth: 1,
 };
-const NEXT_ROW_ASYNC: Iteration =
-    Iteration { name: "Rows.__anext__", stop: || PyStopAsyncIteration::new_err(()), ..NEXT_ROW };
-const NEXT_PAGE: Iteration = Iteration { name: "Pages.__next__", take: RowReader::take_rest, ..NEXT_ROW };
-const NEXT_PAGE_ASYNC: Iteration =
-    Iteration { name: "Pages.__anext__", take: RowReader::take_rest, ..NEXT_ROW_ASYNC };
+const NEXT_ROW_ASYNC: Iteration = Iteration {
+    name: "Rows.__anext__",
+    stop: || PyStopAsyncIteration::new_err(()),
+    ..NEXT_ROW
+};
+const NEXT_PAGE: Iteration = Iteration {
+    name: "Pages.__next__",
+    take: RowReader::take_rest,
+    ..NEXT_ROW
+};
+const NEXT_PAGE_ASYNC: Iteration = Iteration {
+    name: "Pages.__anext__",
+    take: RowReader::take_rest,
+    ..NEXT_ROW_ASYNC
+};
 
 /// The next, as `__next__` gives it.
 fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
@@ -76,7 +86,14 @@ impl AtHand {
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, Iteration { depth: 2, ..NEXT_ROW_ASYNC })
+        next_async(
+            py,
+            &self.0,
+            Iteration {
+                depth: 2,
+                ..NEXT_ROW_ASYNC
+            },
+        )
     }
 }
 
@@ -99,7 +116,11 @@ impl BaseRows {
         self.face.run(py, self.reader.totals("Visitors.totals")?)
     }
 
-    fn bar(&self, py: Python<'_>, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+    fn bar(
+        &self,
+        py: Python<'_>,
+        wanted: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
         let wanted = wanted.map_or(Ok(None), convert::progress)?;
         progress::bar(py, wanted, self.reader.most(), progress::ROWS)
     }
@@ -114,7 +135,10 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         convert::hook(py, "frames", "need")?.call_out((frame,))?;
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(py, &self.reader, name, bar, TableEnd::Frame(frame))?)
+        self.face.run(
+            py,
+            collect::table(py, &self.reader, name, bar, TableEnd::Frame(frame))?,
+        )
     }
 
     /// A file that a library writes.
@@ -130,7 +154,8 @@ impl BaseRows {
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(py, &self.reader, name, bar, end)?)
+        self.face
+            .run(py, collect::table(py, &self.reader, name, bar, end)?)
     }
 
     fn file(
@@ -142,7 +167,8 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         let (py, target) = (path.py(), collect::path(path)?);
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::file(&self.reader, name, bar, target, format)?)
+        self.face
+            .run(py, collect::file(&self.reader, name, bar, target, format)?)
     }
 }
 
@@ -174,25 +200,37 @@ impl BaseRows {
     fn collect(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(py, &rows.reader, "Rows.collect", bar, TableEnd::Itself)?)
+        rows.face.run(
+            py,
+            collect::table(py, &rows.reader, "Rows.collect", bar, TableEnd::Itself)?,
+        )
     }
 
     #[doc = doc!("Rows.to_pandas")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_pandas(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        slf.get().frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
+    fn to_pandas(
+        slf: &Bound<'_, Self>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.get()
+            .frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
     }
 
     #[doc = doc!("Rows.to_polars")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_polars(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        slf.get().frame(slf.py(), "Rows.to_polars", progress, "to_polars")
+    fn to_polars(
+        slf: &Bound<'_, Self>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.get()
+            .frame(slf.py(), "Rows.to_polars", progress, "to_polars")
     }
 
     #[doc = doc!("Rows.to_arrow")]
     #[pyo3(signature = (*, progress = None))]
     fn to_arrow(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        slf.get().frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
+        slf.get()
+            .frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
     }
 
     #[doc = doc!("Rows.to_dicts")]
@@ -201,7 +239,10 @@ impl BaseRows {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
         let end = TableEnd::Dicts(PyList::empty(py).unbind());
-        rows.face.run(py, collect::table(py, &rows.reader, "Rows.to_dicts", bar, end)?)
+        rows.face.run(
+            py,
+            collect::table(py, &rows.reader, "Rows.to_dicts", bar, end)?,
+        )
     }
 
     #[doc = doc!("Rows.to_csv")]
@@ -213,7 +254,15 @@ impl BaseRows {
         #[pyo3(from_py_with = convert::bom)] bom: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().file("Rows.to_csv", progress, path, Format::Csv { escape_formulas, bom })
+        slf.get().file(
+            "Rows.to_csv",
+            progress,
+            path,
+            Format::Csv {
+                escape_formulas,
+                bom,
+            },
+        )
     }
 
     #[doc = doc!("Rows.to_jsonl")]
@@ -223,7 +272,8 @@ impl BaseRows {
         path: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().file("Rows.to_jsonl", progress, path, Format::JsonLines)
+        slf.get()
+            .file("Rows.to_jsonl", progress, path, Format::JsonLines)
     }
 
     #[doc = doc!("Rows.to_parquet")]
@@ -233,7 +283,8 @@ impl BaseRows {
         path: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
+        slf.get()
+            .encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
     }
 
     #[doc = doc!("Rows.to_excel")]
@@ -243,7 +294,8 @@ impl BaseRows {
         path: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().encoded(slf.py(), "Rows.to_excel", progress, path, "to_excel")
+        slf.get()
+            .encoded(slf.py(), "Rows.to_excel", progress, path, "to_excel")
     }
 }
 

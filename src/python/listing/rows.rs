@@ -18,7 +18,13 @@ use crate::table::record::{Layout, Record};
 
 /// A page's rows as Python objects.
 pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
-    let mut dicts = Dicts::new(py, Layout { days: days.is_some(), fields: rows.fields() });
+    let mut dicts = Dicts::new(
+        py,
+        Layout {
+            days: days.is_some(),
+            fields: rows.fields(),
+        },
+    );
     let mut made = Vec::with_capacity(rows.len());
     if days.is_some() || !rows.is_plain() {
         for row in rows.iter() {
@@ -27,7 +33,11 @@ pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResul
         return Ok(made);
     }
     // Most rows, of which only the columns have to be looked at.
-    let columns: Vec<_> = dicts.ours.iter().zip(rows.columns().iter().zip(rows.fields())).collect();
+    let columns: Vec<_> = dicts
+        .ours
+        .iter()
+        .zip(rows.columns().iter().zip(rows.fields()))
+        .collect();
     for at in 0..rows.len() {
         let dict = PyDict::new(py);
         for (name, (cells, field)) in &columns {
@@ -40,7 +50,9 @@ pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResul
 
 /// The same, at the end of a list.
 pub(crate) fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyResult<()> {
-    to_py(list.py(), rows, days)?.into_iter().try_for_each(|row| list.append(row))
+    to_py(list.py(), rows, days)?
+        .into_iter()
+        .try_for_each(|row| list.append(row))
 }
 
 /// How many names of the service's choice are shared by the rows of a page or a table.
@@ -57,8 +69,17 @@ pub(crate) struct Dicts<'py, 'a> {
 
 impl<'py, 'a> Dicts<'py, 'a> {
     pub(crate) fn new(py: Python<'py>, layout: Layout) -> Self {
-        let ours = layout.fields.iter().map(|field| PyString::intern(py, field.name)).collect();
-        Self { py, layout, ours, names: HashMap::new() }
+        let ours = layout
+            .fields
+            .iter()
+            .map(|field| PyString::intern(py, field.name))
+            .collect();
+        Self {
+            py,
+            layout,
+            ours,
+            names: HashMap::new(),
+        }
     }
 
     pub(crate) fn make(&mut self, Record { days, row }: Record<'a>) -> PyResult<Py<PyAny>> {
@@ -120,14 +141,22 @@ pub(crate) fn value<'py>(
         Cell::Integer(number) => number.into_pyobject(py)?.into_any(),
         Cell::Float(number) => number.into_pyobject(py)?.into_any(),
         Cell::Flag(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
-        Cell::Time(micros) => job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?,
-        Cell::Json(text) => convert::json_out(py, &serde_json::from_str(text).map_err(Error::bug)?)?,
+        Cell::Time(micros) => {
+            job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?
+        }
+        Cell::Json(text) => {
+            convert::json_out(py, &serde_json::from_str(text).map_err(Error::bug)?)?
+        }
     })
 }
 
 /// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
 pub(crate) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
-    let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
+    let class = if finding.is_change() {
+        "DataChangedWarning"
+    } else {
+        "DataWarning"
+    };
     let class = import(py, "docplatform.errors")?.getattr(class)?;
     progress::warn(&class.call_out((finding.to_string(),))?, depth)
 }

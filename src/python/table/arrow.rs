@@ -10,8 +10,8 @@ use pyo3::types::PyCapsule;
 
 /// What `__arrow_c_schema__` gives.
 pub(crate) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
-    let schema =
-        FFI_ArrowSchema::try_from(schema).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let schema = FFI_ArrowSchema::try_from(schema)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 

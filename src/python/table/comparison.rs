@@ -28,26 +28,38 @@ getters! {
 impl Comparison {
     #[doc = doc!("Comparison.risers")]
     #[pyo3(signature = (n = 10))]
-    fn risers(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
+    fn risers(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Risers, n)
     }
 
     #[doc = doc!("Comparison.fallers")]
     #[pyo3(signature = (n = 10))]
-    fn fallers(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
+    fn fallers(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Fallers, n)
     }
 
     #[doc = doc!("Comparison.new")]
     #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
     #[pyo3(signature = (n = 10))]
-    fn new(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
+    fn new(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::New, n)
     }
 
     #[doc = doc!("Comparison.vanished")]
     #[pyo3(signature = (n = 10))]
-    fn vanished(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
+    fn vanished(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Vanished, n)
     }
 
@@ -58,7 +70,9 @@ impl Comparison {
         #[pyo3(from_py_with = convert::n)] n: usize,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "changes", "draw")?.call_out((slf, n, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "changes", "draw")?
+            .call_out((slf, n, ax))?
+            .unbind())
     }
 }
 
@@ -69,7 +83,10 @@ fn meta<'a>(slf: &'a Bound<'_, Comparison>) -> &'a data::Meta {
 fn rows(slf: &Bound<'_, Comparison>, which: Movers, n: usize) -> PyResult<Py<PyAny>> {
     let (py, data) = (slf.py(), &slf.as_super().get().0);
     let found = py.detach(|| movers(&data.table, which, n));
-    let rows = found.into_iter().map(|at| data.row(py, at)).collect::<PyResult<Vec<_>>>()?;
+    let rows = found
+        .into_iter()
+        .map(|at| data.row(py, at))
+        .collect::<PyResult<Vec<_>>>()?;
     Ok(PyList::new(py, rows)?.into_any().unbind())
 }
 

@@ -110,15 +110,30 @@ impl Meta {
     }
 
     /// Of a range that came out of a store.
-    pub(crate) fn of_stored(of: Subject, project: &Segment, slices: &[Slice], stored: &StoreAnswer) -> Self {
+    pub(crate) fn of_stored(
+        of: Subject,
+        project: &Segment,
+        slices: &[Slice],
+        stored: &StoreAnswer,
+    ) -> Self {
         let (class, totals) = ("VisitorTable".to_owned(), stored.totals);
-        Self { class, totals, open_from: None, ..Self::of_trend(of, project, slices, None, &stored.trend) }
+        Self {
+            class,
+            totals,
+            open_from: None,
+            ..Self::of_trend(of, project, slices, None, &stored.trend)
+        }
     }
 
     pub(crate) fn new(listing: &Listing, stream: &ExportStream, table: &Table) -> Self {
         let endpoint = listing.endpoint();
         Self {
-            class: if endpoint.totals { "VisitorTable" } else { "Table" }.to_owned(),
+            class: if endpoint.totals {
+                "VisitorTable"
+            } else {
+                "Table"
+            }
+            .to_owned(),
             endpoint: listing.is_known().then(|| endpoint.name.to_owned()),
             totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
@@ -132,7 +147,9 @@ impl Meta {
     }
 
     pub(crate) fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        self.totals.map(|totals| convert::totals(py, totals)).transpose()
+        self.totals
+            .map(|totals| convert::totals(py, totals))
+            .transpose()
     }
 
     pub(crate) fn endpoint(&self) -> Option<&'static Endpoint> {
@@ -156,7 +173,10 @@ pub(crate) struct Data {
 
 impl Data {
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
-        let row = self.table.record(at).ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
+        let row = self
+            .table
+            .record(at)
+            .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
         rows::Dicts::new(py, self.table.layout()).make(row)
     }
 
@@ -164,30 +184,44 @@ impl Data {
     pub(crate) fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(slice) = at.cast::<PySlice>() {
             let range = slice.indices(self.table.len().cast_signed())?;
-            let places = (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
+            let places =
+                (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
             let rows = places.map(|at| self.row(py, at.cast_unsigned()));
-            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind());
+            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?
+                .into_any()
+                .unbind());
         }
-        let at: isize =
-            at.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+        let at: isize = at.extract().map_err(|error: PyErr| {
+            match error.is_instance_of::<PyOverflowError>(py) {
                 true => PyIndexError::new_err("row index out of range"),
                 false => error,
-            })?;
-        let at = if at < 0 { at + self.table.len().cast_signed() } else { at };
+            }
+        })?;
+        let at = if at < 0 {
+            at + self.table.len().cast_signed()
+        } else {
+            at
+        };
         match usize::try_from(at) {
             Ok(at) => self.row(py, at),
             Err(_) => Err(PyIndexError::new_err("row index out of range")),
         }
     }
 
-    pub(crate) fn write(&self, py: Python<'_>, path: &Bound<'_, PyAny>, format: Format) -> PyResult<usize> {
+    pub(crate) fn write(
+        &self,
+        py: Python<'_>,
+        path: &Bound<'_, PyAny>,
+        format: Format,
+    ) -> PyResult<usize> {
         let path = collect::path(path)?;
         py.detach(|| Writing::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
     pub(crate) fn repr(&self) -> String {
-        let text = |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
+        let text =
+            |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
         let every = meta.every.map(|every| every.as_str().to_owned());
@@ -215,20 +249,29 @@ pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<B
 
 /// Something that `docplatform._hooks.frames` does with a table.
 pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    Ok(convert::hook(table.py(), "frames", name)?.call_out((table,))?.unbind())
+    Ok(convert::hook(table.py(), "frames", name)?
+        .call_out((table,))?
+        .unbind())
 }
 
 /// What a pickle carries, read again.
 pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
-    let broken = |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
+    let broken =
+        |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
     let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
     let (fields, slices) = (meta.fields(), &meta.slices);
-    let layout = if slices.is_empty() { Layout::of(fields) } else { Layout::sliced(fields) };
+    let layout = if slices.is_empty() {
+        Layout::of(fields)
+    } else {
+        Layout::sliced(fields)
+    };
     let is_comparison = meta.class == "Comparison";
     let table = py.detach(|| {
         let mut builder = Builder::new(layout);
         let mut slices = slices.iter().peekable();
-        let mut lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let mut lines = lines
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty());
         loop {
             while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
                 builder.end_slice(*days);
@@ -243,5 +286,8 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
         }
         Ok(builder.finish())
     });
-    Ok(Data { table: Arc::new(table.map_err(broken)?), meta })
+    Ok(Data {
+        table: Arc::new(table.map_err(broken)?),
+        meta,
+    })
 }

@@ -40,27 +40,62 @@ pub(crate) fn _dataset_slices(
     #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
-    let every = every.ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
-    let (from, to) = (convert::moment("date_from", date_from)?, convert::moment("date_to", date_to)?);
+    let every = every
+        .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
+    let (from, to) = (
+        convert::moment("date_from", date_from)?,
+        convert::moment("date_to", date_to)?,
+    );
     check_range(from.as_ref(), to.as_ref())?;
     let from = from.map(|from| from.whole_day("date_from")).transpose()?;
     let to = to.map(|to| to.whole_day("date_to")).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path_of("store", store)?;
-    let (wish, whose) =
-        (Wish { endpoint: listing, every, projects, from, to }, whose(base_url, organization));
+    let (wish, whose) = (
+        Wish {
+            endpoint: listing,
+            every,
+            projects,
+            from,
+            to,
+        },
+        whose(base_url, organization),
+    );
     let look = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        wish.choose(whose.latest(&stored, What::Pages, |name| std::env::var_os(name)).await?)
+        wish.choose(
+            whose
+                .latest(&stored, What::Pages, |name| std::env::var_os(name))
+                .await?,
+        )
     };
     let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
         let tuple = |export: FinishedExport| {
             let settled = export.is_final(settle_days, now);
-            let FinishedExport { export, base_url, organization, project_id, days, begun, rows, .. } = export;
+            let FinishedExport {
+                export,
+                base_url,
+                organization,
+                project_id,
+                days,
+                begun,
+                rows,
+                ..
+            } = export;
             let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
-            Ok((export, base_url, organization, project_id, first, end, begun, rows, settled))
+            Ok((
+                export,
+                base_url,
+                organization,
+                project_id,
+                first,
+                end,
+                begun,
+                rows,
+                settled,
+            ))
         };
         let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
         Ok(Next::Value(tuples?.into_pyobject(py)?.into_any().unbind()))
@@ -82,10 +117,21 @@ pub(crate) fn _dataset_rows(
     let file = collect::path_of("store", store)?;
     let read = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        dataset::rows(listing, &stored, &exports, settle_days, Clock::system().now()).await
+        dataset::rows(
+            listing,
+            &stored,
+            &exports,
+            settle_days,
+            Clock::system().now(),
+        )
+        .await
     };
     let finish = move |py: Python<'_>, rows| {
-        Ok(Next::Value(Bound::new(py, PyDatasetRows(rows, listing))?.into_any().unbind()))
+        Ok(Next::Value(
+            Bound::new(py, PyDatasetRows(rows, listing))?
+                .into_any()
+                .unbind(),
+        ))
     };
     bridge::block(py, Operation::new("_dataset_rows", read, finish))
 }
@@ -109,14 +155,30 @@ pub(crate) fn _read_stored(
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
-    let slices = slices::begun(convert::slices(period, date_from, date_to, every)?, every, clock.today())?;
+    let slices = slices::begun(
+        convert::slices(period, date_from, date_to, every)?,
+        every,
+        clock.today(),
+    )?;
     let file = collect::path_of("store", store)?;
-    let of = Subject { endpoint: listing, what: What::of(by_path) };
+    let of = Subject {
+        endpoint: listing,
+        what: What::of(by_path),
+    };
     let (name, days) = (file.display().to_string(), slices.clone());
     let (project, whose) = (project_id.map(str::to_owned), whose(base_url, organization));
     let read = move |_| async move {
         let (now, slices, store) = (clock.now(), days, name);
-        let query = StoreQuery { of, project, whose, slices, every, settle_days, now, store };
+        let query = StoreQuery {
+            of,
+            project,
+            whose,
+            slices,
+            every,
+            settle_days,
+            now,
+            store,
+        };
         query.read(&FinishedExports::of(&file, listing.path)?).await
     };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
@@ -126,13 +188,22 @@ pub(crate) fn _read_stored(
         } else {
             Meta::of_trend(of, &project, &slices, every, &stored.trend)
         };
-        Ok(Next::Value(wrap(py, Data { table: Arc::new(stored.trend.table), meta })?))
+        Ok(Next::Value(wrap(
+            py,
+            Data {
+                table: Arc::new(stored.trend.table),
+                meta,
+            },
+        )?))
     };
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
 fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
-    Whose { base_url: base_url.map(str::to_owned), organization: organization.map(str::to_owned) }
+    Whose {
+        base_url: base_url.map(str::to_owned),
+        organization: organization.map(str::to_owned),
+    }
 }
 
 /// Rows in the columns of a dataset.
@@ -164,6 +235,9 @@ impl PyDatasetRows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = self.0.clone().into_iter().map(Ok);
-        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::schema(self.1))))
+        arrow::stream(
+            py,
+            Box::new(RecordBatchIterator::new(batches, dataset::schema(self.1))),
+        )
     }
 }

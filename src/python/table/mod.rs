@@ -60,7 +60,13 @@ getters! {
 
 impl BaseTable {
     fn field(&self, name: &str) -> PyResult<usize> {
-        let found = self.0.table.layout().fields.iter().position(|field| field.name == name);
+        let found = self
+            .0
+            .table
+            .layout()
+            .fields
+            .iter()
+            .position(|field| field.name == name);
         found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
@@ -74,7 +80,13 @@ impl BaseTable {
         let values = column.values(self.0.table.extras(), rows);
         let made: PyResult<Vec<_>> = match column.kind {
             extras::ExtraType::Text => values
-                .map(|value| Ok(value.as_deref().and_then(extras::text).into_pyobject(py)?.into_any()))
+                .map(|value| {
+                    Ok(value
+                        .as_deref()
+                        .and_then(extras::text)
+                        .into_pyobject(py)?
+                        .into_any())
+                })
                 .collect(),
             _ => values
                 .map(|value| match value {
@@ -96,15 +108,19 @@ impl BaseTable {
     fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(name) = at.cast::<PyString>() {
             // It says what to do instead.
-            let text: String =
-                convert::hook(slf.py(), "shown", "column")?.call_out((slf, name))?.extract()?;
+            let text: String = convert::hook(slf.py(), "shown", "column")?
+                .call_out((slf, name))?
+                .extract()?;
             return Err(PyTypeError::new_err(text));
         }
         slf.get().0.at(slf.py(), at)
     }
 
     fn __iter__(&self) -> TableRows {
-        TableRows { table: Arc::clone(&self.0.table), next: AtomicUsize::new(0) }
+        TableRows {
+            table: Arc::clone(&self.0.table),
+            next: AtomicUsize::new(0),
+        }
     }
 
     #[doc = doc!("Table.__arrow_c_schema__")]
@@ -154,7 +170,14 @@ impl BaseTable {
         #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
         #[pyo3(from_py_with = convert::bom)] bom: bool,
     ) -> PyResult<usize> {
-        self.0.write(py, path, Format::Csv { escape_formulas, bom })
+        self.0.write(
+            py,
+            path,
+            Format::Csv {
+                escape_formulas,
+                bom,
+            },
+        )
     }
 
     #[doc = doc!("Table.to_jsonl")]
@@ -164,12 +187,16 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_parquet")?.call_out((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_parquet")?
+            .call_out((slf, path))?
+            .unbind())
     }
 
     #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_excel")?.call_out((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_excel")?
+            .call_out((slf, path))?
+            .unbind())
     }
 
     fn __repr__(&self) -> String {
@@ -177,7 +204,9 @@ impl BaseTable {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "shown", "text")?.call_out((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "shown", "text")?
+            .call_out((slf,))?
+            .unbind())
     }
 
     /// The columns and their types, as polars names them.
@@ -191,11 +220,17 @@ impl BaseTable {
             _ => "str",
         };
         let schema = self.0.table.schema()?;
-        Ok(schema.fields().iter().map(|field| (field.name().clone(), kind(field))).collect())
+        Ok(schema
+            .fields()
+            .iter()
+            .map(|field| (field.name().clone(), kind(field)))
+            .collect())
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "notebook", "table")?.call_out((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "notebook", "table")?
+            .call_out((slf,))?
+            .unbind())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -215,7 +250,11 @@ impl BaseTable {
     /// The columns before anything else the service sent, and what each holds.
     fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (all, layout) = (PyDict::new(py), self.0.table.layout());
-        for (name, holds) in DAYS.into_iter().zip(["days", "days", "count"]).filter(|_| layout.days) {
+        for (name, holds) in DAYS
+            .into_iter()
+            .zip(["days", "days", "count"])
+            .filter(|_| layout.days)
+        {
             all.set_item(name, holds)?;
         }
         for field in layout.fields {
@@ -247,11 +286,21 @@ impl BaseTable {
                 };
                 Ok(i64::from(number).to_ne_bytes())
             };
-            let numbers: Vec<_> = table.days(0..table.len()).map(number).collect::<PyResult<_>>()?;
+            let numbers: Vec<_> = table
+                .days(0..table.len())
+                .map(number)
+                .collect::<PyResult<_>>()?;
             return Ok(PyByteArray::new(py, numbers.as_flattened()));
         }
         if let Some(chunks) = table.integers(name) {
-            return bytes(py, table.len(), chunks.into_iter().flatten().map(|value| value.to_ne_bytes()));
+            return bytes(
+                py,
+                table.len(),
+                chunks
+                    .into_iter()
+                    .flatten()
+                    .map(|value| value.to_ne_bytes()),
+            );
         }
         let field = self.field(name)?;
         let none = match table.layout().fields.get(field).map(|field| field.holds) {
@@ -269,7 +318,13 @@ impl BaseTable {
     /// A byte for each row, which is 1 where a column has no value.
     fn _missing<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let (table, field) = (&self.0.table, self.field(name)?);
-        bytes(py, table.len(), table.rows().map(|row| [u8::from(row.cell(field) == Cell::Null)]))
+        bytes(
+            py,
+            table.len(),
+            table
+                .rows()
+                .map(|row| [u8::from(row.cell(field) == Cell::Null)]),
+        )
     }
 
     /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
@@ -312,7 +367,12 @@ impl BaseTable {
     }
 
     /// Some rows as their columns have them: for each column of `_schema` a list of values, what is deeper as JSON.
-    fn _part<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyList>>> {
+    fn _part<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
         let table = &self.0.table;
         let stop = stop.min(table.len());
         let rows = start.min(stop)..stop;
@@ -320,17 +380,29 @@ impl BaseTable {
         if table.layout().days {
             let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
             for of in ends {
-                let days = table.days(rows.clone()).map(|days| days.map(|days| convert::day(py, of(days))));
-                all.push(PyList::new(py, days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?)?);
+                let days = table
+                    .days(rows.clone())
+                    .map(|days| days.map(|days| convert::day(py, of(days))));
+                all.push(PyList::new(
+                    py,
+                    days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?,
+                )?);
             }
-            all.push(PyList::new(py, table.day_counts(rows.clone()).collect::<Vec<_>>())?);
+            all.push(PyList::new(
+                py,
+                table.day_counts(rows.clone()).collect::<Vec<_>>(),
+            )?);
         }
         for field in 0..table.layout().fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
                 Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
                 cell => rows::value(py, cell, None),
             };
-            let made: PyResult<Vec<_>> = rows.clone().filter_map(|at| table.row(at)).map(value).collect();
+            let made: PyResult<Vec<_>> = rows
+                .clone()
+                .filter_map(|at| table.row(at))
+                .map(value)
+                .collect();
             all.push(PyList::new(py, made?)?);
         }
         for column in extras::columns(table.extras()).iter() {
@@ -342,13 +414,21 @@ impl BaseTable {
     /// The ends of slices or periods that were not over when they were read: charts do not show them as a fall.
     #[getter]
     fn _running<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.0.meta.running.iter().map(|&day| convert::day(py, day)).collect()
+        self.0
+            .meta
+            .running
+            .iter()
+            .map(|&day| convert::day(py, day))
+            .collect()
     }
 
     /// Whether what it counts adds up over its rows: charts and notebooks say so.
     #[getter]
     fn _adds_up(&self) -> bool {
-        self.0.meta.endpoint().is_some_and(|endpoint| endpoint.adds_up)
+        self.0
+            .meta
+            .endpoint()
+            .is_some_and(|endpoint| endpoint.adds_up)
     }
 }
 
@@ -385,7 +465,9 @@ impl VisitorTable {
         #[pyo3(from_py_with = convert::by)] by: &str,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "top_pages")?.call_out((slf, n, by, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "top_pages")?
+            .call_out((slf, n, by, ax))?
+            .unbind())
     }
 }
 
@@ -404,7 +486,9 @@ impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "trend")?.call_out((slf, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "trend")?
+            .call_out((slf, ax))?
+            .unbind())
     }
 
     #[doc = doc!("TrendTable.sum")]
@@ -415,7 +499,11 @@ impl TrendTable {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let data = &slf.as_super().get().0;
-        if !data.meta.endpoint().is_some_and(|endpoint| endpoint.adds_up) {
+        if !data
+            .meta
+            .endpoint()
+            .is_some_and(|endpoint| endpoint.adds_up)
+        {
             return Err(PyTypeError::new_err(
                 "unique visitors do not add up: a visitor who came on two days, or read two pages, would count twice; \
                  visitor_totals(date_from=..., date_to=...) has those of the whole range, for one request",
@@ -428,9 +516,11 @@ impl TrendTable {
         }
         // A sum of counts may be larger than any count.
         let values = |name| data.table.integers(name).into_iter().flatten().flatten();
-        let [human, ai, total] =
-            ["human", "ai", "total"].map(|name| values(name).copied().map(i128::from).sum::<i128>());
-        Ok(convert::named_tuple(slf.py(), "Totals")?.call_out((human, ai, total))?.unbind())
+        let [human, ai, total] = ["human", "ai", "total"]
+            .map(|name| values(name).copied().map(i128::from).sum::<i128>());
+        Ok(convert::named_tuple(slf.py(), "Totals")?
+            .call_out((human, ai, total))?
+            .unbind())
     }
 }
 
@@ -455,6 +545,9 @@ impl TableRows {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
-        self.table.record(at).map(|row| rows::Dicts::new(py, self.table.layout()).make(row)).transpose()
+        self.table
+            .record(at)
+            .map(|row| rows::Dicts::new(py, self.table.layout()).make(row))
+            .transpose()
     }
 }

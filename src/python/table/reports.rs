@@ -12,28 +12,55 @@ use crate::store::What;
 pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
-        let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
-        class.call_out((from, to, planned.requests, planned.cached, planned.exact, planned.estimated))
+        let (from, to) = (
+            convert::day(py, planned.slice.from)?,
+            convert::day(py, planned.slice.to)?,
+        );
+        class.call_out((
+            from,
+            to,
+            planned.requests,
+            planned.cached,
+            planned.exact,
+            planned.estimated,
+        ))
     });
     let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
     let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();
     let exact = plan.slices.iter().all(|planned| planned.exact);
     let class = convert::named_tuple(py, "Plan")?;
     Ok(class
-        .call_out((plan.requests(), cached, exact, plan.hours, slices, plan.what == What::Totals))?
+        .call_out((
+            plan.requests(),
+            cached,
+            exact,
+            plan.hours,
+            slices,
+            plan.what == What::Totals,
+        ))?
         .unbind())
 }
 
 /// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
-    let Filled { slices, cached, open, requests, rows } = sync.filled;
-    let report = convert::named_tuple(py, "SyncReport")?.call_out((slices, cached, open, requests, rows))?;
+    let Filled {
+        slices,
+        cached,
+        open,
+        requests,
+        rows,
+    } = sync.filled;
+    let report =
+        convert::named_tuple(py, "SyncReport")?.call_out((slices, cached, open, requests, rows))?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
         None => failed(py, sync.failures, sync.given_up)?,
     };
-    if error.is_instance(py, &import(py, "docplatform.errors")?.getattr("DocPlatformError")?) {
+    if error.is_instance(
+        py,
+        &import(py, "docplatform.errors")?.getattr("DocPlatformError")?,
+    ) {
         error.value(py).setattr("report", report)?;
     }
     Err(error)
@@ -43,11 +70,21 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 const MAX_LISTED: usize = 3;
 
 fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
-    let name = |FailedSlice { project, slice, error }: &FailedSlice| {
-        format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
+    let name = |FailedSlice {
+                    project,
+                    slice,
+                    error,
+                }: &FailedSlice| {
+        format!(
+            "{} from {}: {error}",
+            crate::text::safe(project, 60),
+            slice.from
+        )
     };
     let mut listed: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
-    listed.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
+    listed.extend(
+        (failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)),
+    );
     let what = match given_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
@@ -59,10 +96,19 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
         .getattr("SyncError")?
         .call_out((format!("{what}: {}", listed.join("; ")),))?;
     let class = convert::named_tuple(py, "SyncFailure")?;
-    let failures = failures.into_iter().map(|FailedSlice { project, slice, error }| {
-        let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
-        class.call_out((project, from, to, errors::to_py(py, error).into_value(py)))
-    });
-    error.setattr("failures", PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
+    let failures = failures.into_iter().map(
+        |FailedSlice {
+             project,
+             slice,
+             error,
+         }| {
+            let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
+            class.call_out((project, from, to, errors::to_py(py, error).into_value(py)))
+        },
+    );
+    error.setattr(
+        "failures",
+        PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?,
+    )?;
     Ok(PyErr::from_value(error))
 }

@@ -21,8 +21,8 @@ impl PyWholeFile {
     #[pyo3(signature = (path, *, aside = None))]
     pub(crate) fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
         let path = collect::path(path)?;
-        let file =
-            files::WholeFile::create_in(aside.as_deref(), &path).map_err(|error| os_error(&path, &error))?;
+        let file = files::WholeFile::create_in(aside.as_deref(), &path)
+            .map_err(|error| os_error(&path, &error))?;
         Ok(Self(Mutex::new(Some(file)), path))
     }
 
@@ -33,7 +33,8 @@ impl PyWholeFile {
     }
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         let (file, path) = self.take()?;
-        py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))
+        py.detach(|| file.commit())
+            .map_err(|error| os_error(&path, &error))
     }
 
     /// Removes it, unless it was put in its place.
@@ -58,7 +59,11 @@ impl PyWholeFile {
         }
         self.discard();
         let py = error.py();
-        let [errno, text, name] = [intern!(py, "errno"), intern!(py, "strerror"), intern!(py, "filename")];
+        let [errno, text, name] = [
+            intern!(py, "errno"),
+            intern!(py, "strerror"),
+            intern!(py, "filename"),
+        ];
         if error.is_instance_of::<PyOSError>()
             && error.getattr(name)?.is_none()
             && let Ok(number) = error.getattr(errno)?.extract()
@@ -76,8 +81,9 @@ impl PyWholeFile {
     /// The file itself, and where it is to stand.
     pub(crate) fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
         let file = self.file().take();
-        let file =
-            file.ok_or_else(|| PyRuntimeError::new_err("this file was committed or discarded before"))?;
+        let file = file.ok_or_else(|| {
+            PyRuntimeError::new_err("this file was committed or discarded before")
+        })?;
         Ok((file, self.1.clone()))
     }
 

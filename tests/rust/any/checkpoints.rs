@@ -15,16 +15,19 @@ use crate::helpers::support::{BASE_URL, segment};
 
 fn any_listing() -> impl Strategy<Value = Listing> {
     let date = prop::option::of("20[0-9]{2}-0[1-9]-[12][0-9]");
-    let visitors =
-        ("[^/\\\\?#%\\s\\pC]{1,40}", date.clone(), date).prop_filter_map("no id", |(project, from, to)| {
+    let visitors = ("[^/\\\\?#%\\s\\pC]{1,40}", date.clone(), date).prop_filter_map(
+        "no id",
+        |(project, from, to)| {
             let project = docplatform::config::url::Segment::parse("project", &project).ok()?;
             Some(Listing::of(VISITORS, &project, from, to))
-        });
+        },
+    );
     let query = prop::collection::vec(("[a-z]{1,8}", any::<String>()), 0..4);
-    let other = (query, "[a-z]{1,5}", "[A-Z]{1,5}").prop_filter_map("reserved", |(query, items, more)| {
-        let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
-        Listing::other(&path, Some(&segment("demo")), query, shape(&items, &more)).ok()
-    });
+    let other =
+        (query, "[a-z]{1,5}", "[A-Z]{1,5}").prop_filter_map("reserved", |(query, items, more)| {
+            let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
+            Listing::other(&path, Some(&segment("demo")), query, shape(&items, &more)).ok()
+        });
     prop_oneof![visitors, other]
 }
 

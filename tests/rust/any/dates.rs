@@ -8,13 +8,19 @@ use proptest::prelude::*;
 use super::cases;
 
 fn any_date() -> impl Strategy<Value = Date> {
-    (0..=9999_i16, 1..=12_i8, 1..=31_i8).prop_filter_map("no such day", |(y, m, d)| Date::new(y, m, d).ok())
+    (0..=9999_i16, 1..=12_i8, 1..=31_i8)
+        .prop_filter_map("no such day", |(y, m, d)| Date::new(y, m, d).ok())
 }
 
 fn any_time() -> impl Strategy<Value = DateTime> {
-    let micros = prop_oneof![Just(0), (0..1000_i64).prop_map(|millis| millis * 1000), 0..1_000_000_i64];
-    (any_date(), 0..86_400_i64, micros)
-        .prop_map(|(date, second, micro)| date.at(0, 0, 0, 0) + second.seconds().microseconds(micro))
+    let micros = prop_oneof![
+        Just(0),
+        (0..1000_i64).prop_map(|millis| millis * 1000),
+        0..1_000_000_i64
+    ];
+    (any_date(), 0..86_400_i64, micros).prop_map(|(date, second, micro)| {
+        date.at(0, 0, 0, 0) + second.seconds().microseconds(micro)
+    })
 }
 
 /// Seconds east of Greenwich, as ISO 8601 writes them; without an offset it is UTC.
@@ -22,7 +28,10 @@ fn any_offset() -> impl Strategy<Value = (i64, String)> {
     let offset = (-23..=23_i64, 0..60_i64).prop_map(|(hours, minutes)| {
         let sign = if hours < 0 { '-' } else { '+' };
         let seconds = hours.abs() * 3600 + minutes * 60;
-        (if hours < 0 { -seconds } else { seconds }, format!("{sign}{:02}:{minutes:02}", hours.abs()))
+        (
+            if hours < 0 { -seconds } else { seconds },
+            format!("{sign}{:02}:{minutes:02}", hours.abs()),
+        )
     });
     prop_oneof![1 => Just((0, "Z".to_owned())), 1 => Just((0, String::new())), 3 => offset]
 }

@@ -14,7 +14,10 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// How many cases, and always the same ones, where the environment does not say otherwise.
 pub(crate) fn cases(cases: u32) -> Config {
-    let mut config = Config { failure_persistence: None, ..Config::default() };
+    let mut config = Config {
+        failure_persistence: None,
+        ..Config::default()
+    };
     if env::var_os("PROPTEST_CASES").is_none() {
         config.cases = cases;
     }

@@ -23,8 +23,12 @@ fn set_clock() -> impl Strategy<Value = i64> {
 /// The three forms of an HTTP date.
 fn forms(second: i64) -> [String; 3] {
     let at = Timestamp::from_second(second).unwrap();
-    ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
-        .map(|form| at.strftime(form).to_string())
+    [
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+    ]
+    .map(|form| at.strftime(form).to_string())
 }
 
 fn headers(date: Option<&str>, values: &[Vec<u8>]) -> Option<HeaderMap> {
@@ -39,7 +43,11 @@ fn headers(date: Option<&str>, values: &[Vec<u8>]) -> Option<HeaderMap> {
 }
 
 fn any_pace() -> impl Strategy<Value = Pace> {
-    prop_oneof![Just(Pace::Normal), Just(Pace::Throttled), Just(Pace::RetryAfter)]
+    prop_oneof![
+        Just(Pace::Normal),
+        Just(Pace::Throttled),
+        Just(Pace::RetryAfter)
+    ]
 }
 
 proptest! {

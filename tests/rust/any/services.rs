@@ -28,7 +28,10 @@ fn any_service() -> impl Strategy<Value = Service> {
     let service = |(caps, least, shown)| Service { caps, least, shown };
     let whole = (0..60_usize).prop_map(|rows| vec![true; rows]);
     let some = prop::collection::vec(prop::bool::weighted(0.8), 0..60);
-    prop_oneof![(caps(), 0..15_u64, whole).prop_map(service), (caps(), Just(0), some).prop_map(service),]
+    prop_oneof![
+        (caps(), 0..15_u64, whole).prop_map(service),
+        (caps(), Just(0), some).prop_map(service),
+    ]
 }
 
 /// What an answer is besides the rows: a fault for each bit of a pattern.
@@ -38,13 +41,17 @@ struct Faults(u32);
 impl Service {
     fn paths(&self) -> Vec<String> {
         let all = self.shown.iter().enumerate();
-        all.filter(|(_, shown)| **shown).map(|(number, _)| format!("/{number}")).collect()
+        all.filter(|(_, shown)| **shown)
+            .map(|(number, _)| format!("/{number}"))
+            .collect()
     }
 
     fn body(&self, count: usize, offset: u64, limit: u64) -> (String, Vec<u64>, bool) {
         let all = self.shown.len() as u64;
         let cap = self.caps[count % self.caps.len()];
-        let end = offset.saturating_add(limit.min(cap).max(self.least)).min(all);
+        let end = offset
+            .saturating_add(limit.min(cap).max(self.least))
+            .min(all);
         let is_shown = |n: &u64| self.shown[usize::try_from(*n).unwrap()];
         let rows: Vec<u64> = (offset..end).filter(is_shown).collect();
         let texts: Vec<_> = rows.iter().map(|n| row(&format!("/{n}"), *n)).collect();
@@ -58,7 +65,11 @@ impl Service {
         let script = Script::each(move |request| {
             count += 1;
             if faults.0 >> (count % 32) & 1 == 1 {
-                return if count % 2 == 0 { Step::Ambiguous } else { reply(503, "").into() };
+                return if count % 2 == 0 {
+                    Step::Ambiguous
+                } else {
+                    reply(503, "").into()
+                };
             }
             let number = |name| query(&request.url, name).unwrap();
             let (body, rows, more) = service.body(count, number("offset"), number("limit"));
@@ -77,7 +88,10 @@ fn export(
     paging: Paging,
     steps: &[usize],
 ) -> (Vec<String>, Option<Kind>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.unwrap().block_on(async {
         let (mut place, mut paths) = (begin, Vec::new());
         let mut failures = 0;
@@ -97,9 +111,17 @@ fn export(
                     Err(error) => return (paths, Some(error.kind)),
                 };
                 let handed = turn.rows.len().min(left);
-                left = if turn.rows.is_empty() { left } else { left - handed };
+                left = if turn.rows.is_empty() {
+                    left
+                } else {
+                    left - handed
+                };
                 paths.extend_from_slice(&names(&turn.rows)[..handed]);
-                assert!(turn.findings.iter().all(|finding| !finding.is_change()), "{:?}", turn.findings);
+                assert!(
+                    turn.findings.iter().all(|finding| !finding.is_change()),
+                    "{:?}",
+                    turn.findings
+                );
                 place = Checkpoint::parse(&turn.mark.behind(handed).text(), BASE_URL).unwrap();
                 assert_eq!(place.rows, paths.len() as u64);
             }
@@ -145,5 +167,7 @@ proptest! {
 /// A row's path, also out of its whole text.
 fn path(name: &str) -> String {
     let row: Result<serde_json::Value, _> = serde_json::from_str(name);
-    row.ok().and_then(|row| Some(row.get("path")?.as_str()?.to_owned())).unwrap_or_else(|| name.to_owned())
+    row.ok()
+        .and_then(|row| Some(row.get("path")?.as_str()?.to_owned()))
+        .unwrap_or_else(|| name.to_owned())
 }

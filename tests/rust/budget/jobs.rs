@@ -13,14 +13,18 @@ use tokio::time::{Instant, timeout};
 use crate::budget::ledger::opened;
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client_in_store, client_with, create, get, good,
-    handle, job_body, message, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, all_of, analytics, bare, call, client_in_store, client_with, create,
+    get, good, handle, job_body, message, millis, options, prompt, reply, secs, segment,
+    with_retry_after,
 };
 
 const LIMIT: u64 = 10;
 
 fn budgeted() -> Options {
-    Options { jobs_per_hour: Some(LIMIT), ..options() }
+    Options {
+        jobs_per_hour: Some(LIMIT),
+        ..options()
+    }
 }
 
 fn created() -> Step {
@@ -32,11 +36,23 @@ fn client(script: &Arc<Script>) -> Client {
 }
 
 async fn create_in(client: &Client, project: &str) -> Result<Job> {
-    job::once::create(client, segment(project), prompt(), None, &Recorder::default()).await
+    job::once::create(
+        client,
+        segment(project),
+        prompt(),
+        None,
+        &Recorder::default(),
+    )
+    .await
 }
 
 async fn left(client: &Client, project: &str) -> u64 {
-    client.budget_of(Limit::Jobs(&segment(project))).unwrap().left().await.unwrap()
+    client
+        .budget_of(Limit::Jobs(&segment(project)))
+        .unwrap()
+        .left()
+        .await
+        .unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -51,30 +67,52 @@ async fn no_hour_has_more_new_jobs_than_the_budget_grants() {
     assert_eq!(times.len() as u64, 2 * LIMIT + 1);
     assert_eq!(most_in_an_hour(&times) as u64, LIMIT);
     let why = "the budget of new jobs is spent";
-    let waits: Vec<_> = observer.notes().into_iter().filter_map(|note| note.waiting).collect();
-    assert!(!waits.is_empty() && waits.iter().all(|wait| wait.why == why && wait.long), "{waits:?}");
+    let waits: Vec<_> = observer
+        .notes()
+        .into_iter()
+        .filter_map(|note| note.waiting)
+        .collect();
+    assert!(
+        !waits.is_empty() && waits.iter().all(|wait| wait.why == why && wait.long),
+        "{waits:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_project_has_its_own_and_only_new_jobs_count() {
     let script = Script::each(|_| created());
-    let both = Options { requests_per_hour: Some(1), ..budgeted() };
+    let both = Options {
+        requests_per_hour: Some(1),
+        ..budgeted()
+    };
     let client = client_with(&script, &both, 0.0).on_budget(WaitOrStop::Stop);
     create_in(&client, "demo").await.unwrap();
-    message(&client, "More", &Recorder::default()).await.unwrap();
+    message(&client, "More", &Recorder::default())
+        .await
+        .unwrap();
     get(&client, &Recorder::default()).await.unwrap();
     create_in(&client, "blog").await.unwrap();
     call(&client, analytics()).await.unwrap();
-    assert_eq!((left(&client, "demo").await, left(&client, "blog").await), (LIMIT - 1, LIMIT - 1));
+    assert_eq!(
+        (left(&client, "demo").await, left(&client, "blog").await),
+        (LIMIT - 1, LIMIT - 1)
+    );
     assert_eq!(client.budget().unwrap().left().await.unwrap(), 0);
     // A handle without such a budget spends nothing of it.
-    create_in(&handle(&client, options()), "demo").await.unwrap();
+    create_in(&handle(&client, options()), "demo")
+        .await
+        .unwrap();
     assert_eq!(left(&client, "demo").await, LIMIT - 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_never_left_costs_nothing_and_what_may_have_arrived_does() {
-    let script = Script::new([Step::Unsent { fatal: true }, Step::Ambiguous, bare(400), created()]);
+    let script = Script::new([
+        Step::Unsent { fatal: true },
+        Step::Ambiguous,
+        bare(400),
+        created(),
+    ]);
     let client = client(&script);
     for _ in 0..3 {
         create_in(&client, "demo").await.unwrap_err();
@@ -89,17 +127,29 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
     let client = client(&script);
     let begun = Instant::now();
     create_in(&client, "demo").await.unwrap();
-    assert!((secs(600)..secs(660)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    assert!(
+        (secs(600)..secs(660)).contains(&begun.elapsed()),
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(script.count(), 2);
     let script = Script::new([with_retry_after(429, "600")]);
     let client = self::client(&script).on_budget(WaitOrStop::Stop);
     for (outcome, told) in [
-        (Outcome::Rejected, "refused with 429, and not sent again: the"),
+        (
+            Outcome::Rejected,
+            "refused with 429, and not sent again: the",
+        ),
         (Outcome::NotSent, "not sent: the"),
     ] {
         let error = create_in(&client, "demo").await.unwrap_err();
         assert_eq!((error.kind, error.outcome), (Kind::Budget, Some(outcome)));
-        assert!(error.message.starts_with(&format!("POST /v2/agent/{{project_id}}/job: {told}")), "{error}");
+        assert!(
+            error
+                .message
+                .starts_with(&format!("POST /v2/agent/{{project_id}}/job: {told}")),
+            "{error}"
+        );
     }
     assert_eq!(script.count(), 1);
 }
@@ -107,17 +157,25 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_was_refused_holds_up_creations_too() {
-    let script = Script::new(
-        ["600", "900"].map(|after| reply(429, "").header("retry-after", after).after(millis(200))),
-    );
+    let script = Script::new(["600", "900"].map(|after| {
+        reply(429, "")
+            .header("retry-after", after)
+            .after(millis(200))
+    }));
     let client = client(&script);
     // Also where another project's creation was refused for longer meanwhile, on which its own ledger waits.
     let recorder = Recorder::default();
-    let (message, created) =
-        tokio::join!(message(&client, "More", &recorder), timeout(secs(60), create_in(&client, "blog")));
+    let (message, created) = tokio::join!(
+        message(&client, "More", &recorder),
+        timeout(secs(60), create_in(&client, "blog"))
+    );
     assert!(message.is_err() && !matches!(created, Ok(Ok(_))));
     let error = create_in(&client, "demo").await.unwrap_err();
-    assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::NotSent)), "{error}");
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::HeldBack, Some(Outcome::NotSent)),
+        "{error}"
+    );
     assert_eq!(script.count(), 2);
 }
 
@@ -128,25 +186,36 @@ async fn a_refusal_that_does_not_say_how_long_it_holds_ends_the_call_and_holds_f
     let client = client(&script);
     let begun = Instant::now();
     let error = create_in(&client, "demo").await.unwrap_err();
-    assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::Status, Some(Outcome::Rejected))
+    );
     assert_eq!((script.count(), begun.elapsed()), (1, millis(0)));
     create_in(&client, "demo").await.unwrap();
-    assert!((HOUR..HOUR + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    assert!(
+        (HOUR..HOUR + secs(60)).contains(&begun.elapsed()),
+        "{:?}",
+        begun.elapsed()
+    );
 }
 
 #[tokio::test]
 async fn clients_of_one_store_share_it() {
     let (_directory, _path, store) = opened();
     let script = Script::each(|_| reply(201, job_body("active")).into());
-    let client =
-        || client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(WaitOrStop::Stop);
+    let client = || {
+        client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(WaitOrStop::Stop)
+    };
     let (first, second) = (client(), client());
     for _ in 0..LIMIT / 2 {
         create_in(&first, "demo").await.unwrap();
         create_in(&second, "demo").await.unwrap();
     }
     for client in [&first, &second] {
-        assert_eq!(create_in(client, "demo").await.unwrap_err().kind, Kind::Budget);
+        assert_eq!(
+            create_in(client, "demo").await.unwrap_err().kind,
+            Kind::Budget
+        );
     }
     assert_eq!(script.count() as u64, LIMIT);
     assert_eq!(left(&client(), "blog").await, LIMIT);
@@ -154,10 +223,22 @@ async fn clients_of_one_store_share_it() {
 
 #[tokio::test(start_paused = true)]
 async fn creations_in_flight_hold_up_no_read_under_a_budget() {
-    let script = Script::each(|sent| if sent.method == http::Method::POST { Step::Never } else { good() });
-    let options = Options { jobs_per_hour: Some(1_000), requests_per_hour: Some(5), ..options() };
+    let script = Script::each(|sent| {
+        if sent.method == http::Method::POST {
+            Step::Never
+        } else {
+            good()
+        }
+    });
+    let options = Options {
+        jobs_per_hour: Some(1_000),
+        requests_per_hour: Some(5),
+        ..options()
+    };
     let client = client_with(&script, &options, 0.0);
-    all_of(4 * MAX_WRITES, &client, |client| async move { create_in(&client, "demo").await });
+    all_of(4 * MAX_WRITES, &client, |client| async move {
+        create_in(&client, "demo").await
+    });
     tokio::time::sleep(millis(1)).await;
     assert_eq!(script.in_flight(), MAX_WRITES);
     let begun = Instant::now();

@@ -19,14 +19,21 @@ use tokio::time::{Instant, advance};
 use crate::budget::policy::{ticket, wait};
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
-    BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, options,
-    process, read, secs,
+    BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good,
+    options, process, read, secs,
 };
 
-const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0, patience: 0 };
+const TERMS: Terms = Terms {
+    per_hour: LIMIT as u64,
+    reserve: 0,
+    patience: 0,
+};
 
 pub(crate) fn owner(organization: Organization) -> Owner {
-    Owner { base_url: BASE_URL.to_owned(), organization }
+    Owner {
+        base_url: BASE_URL.to_owned(),
+        organization,
+    }
 }
 
 pub(crate) fn key(key: &str) -> Organization {
@@ -66,7 +73,9 @@ async fn spend(budget: &Budget, wanted: usize) -> usize {
 
 /// A request that is answered with a 429, which holds for ten minutes.
 async fn refused(budget: &Budget) {
-    ticket(budget).await.answered(429, &HeaderMap::new(), Some(secs(600)));
+    ticket(budget)
+        .await
+        .answered(429, &HeaderMap::new(), Some(secs(600)));
 }
 
 fn hands() -> Hands {
@@ -78,7 +87,10 @@ async fn what_one_client_spent_another_one_sees() {
     let (_directory, path) = place();
     let hands = self::hands();
     let (first, second) = (budget(&path, hands.clock()), budget(&path, hands.clock()));
-    assert_eq!((spend(&first, 60).await, second.left().await.unwrap()), (60, 40));
+    assert_eq!(
+        (spend(&first, 60).await, second.left().await.unwrap()),
+        (60, 40)
+    );
     assert_eq!((spend(&second, 60).await, spend(&first, 1).await), (40, 0));
     assert_eq!(wait(&first).await, secs(3601));
     hands.later(3_601_000);
@@ -88,7 +100,10 @@ async fn what_one_client_spent_another_one_sees() {
 #[tokio::test]
 async fn a_refusal_holds_for_all_clients() {
     let (_directory, path) = place();
-    let (first, second) = (budget(&path, hands().clock()), budget(&path, hands().clock()));
+    let (first, second) = (
+        budget(&path, hands().clock()),
+        budget(&path, hands().clock()),
+    );
     refused(&first).await;
     // The answer is recorded in the background; asking the same client comes after that.
     assert_eq!(first.left().await.unwrap(), 0);
@@ -99,7 +114,10 @@ async fn a_refusal_holds_for_all_clients() {
 async fn organizations_and_addresses_have_ledgers_of_their_own() {
     let (_directory, _path, store) = opened();
     let of = |base_url: &str, organization| {
-        let owner = Owner { base_url: base_url.to_owned(), organization };
+        let owner = Owner {
+            base_url: base_url.to_owned(),
+            organization,
+        };
         Ledger::in_store(Clock::system(), store.clone(), owner).budget(TERMS)
     };
     let named = |name| Organization::named("organization", name).unwrap();
@@ -112,7 +130,11 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
         (BASE_URL, named("acme"), 80),
         (BASE_URL, named("umbrella"), 100),
     ] {
-        assert_eq!(of(base_url, organization.clone()).left().await.unwrap(), left, "{organization:?}");
+        assert_eq!(
+            of(base_url, organization.clone()).left().await.unwrap(),
+            left,
+            "{organization:?}"
+        );
     }
     for bad in ["", " ", "a\nb", &"x".repeat(201)] {
         assert!(Organization::named("organization", bad).is_err(), "{bad:?}");
@@ -126,7 +148,10 @@ async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself()
     let client = budget(&path, hands.clock().beside(&steady.clock()));
     assert_eq!(spend(&client, 100).await, 100);
     hands.later(1_000_000_000);
-    assert_eq!((client.left().await.unwrap(), spend(&client, 1).await), (0, 0));
+    assert_eq!(
+        (client.left().await.unwrap(), spend(&client, 1).await),
+        (0, 0)
+    );
     assert_eq!(wait(&client).await, secs(3601));
     steady.later(3_601_000);
     assert_eq!(spend(&client, 101).await, 100);
@@ -164,7 +189,10 @@ async fn a_dropped_request_spends_nothing() {
 }
 
 fn spawned(test: &str, path: &Path) -> Child {
-    process(&format!("budget::ledger::{test}")).env(PATH, path).spawn().unwrap()
+    process(&format!("budget::ledger::{test}"))
+        .env(PATH, path)
+        .spawn()
+        .unwrap()
 }
 
 const PATH: &str = "DOCPLATFORM_TEST_STORE";
@@ -183,21 +211,28 @@ async fn child_that_spends() {
 async fn processes_share_the_hour() {
     let (_directory, path) = place();
     // All of them may make the file, too.
-    let children: Vec<_> = (0..4).map(|_| spawned("child_that_spends", &path)).collect();
+    let children: Vec<_> = (0..4)
+        .map(|_| spawned("child_that_spends", &path))
+        .collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
     let budget = budget(&path, Clock::system());
     assert_eq!(spend(&budget, 1).await, 0, "100 of 200 were granted");
     let entries = rusqlite::Connection::open(&path).unwrap();
-    let count: i64 = entries.query_row("SELECT count(*) FROM request", [], |row| row.get(0)).unwrap();
+    let count: i64 = entries
+        .query_row("SELECT count(*) FROM request", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(count, 100);
 }
 
 #[tokio::test]
 #[ignore = "a process of the next test"]
 async fn child_that_dies() {
-    let granted = budget(&path_of_parent(), Clock::system()).acquire(far()).await.unwrap();
+    let granted = budget(&path_of_parent(), Clock::system())
+        .acquire(far())
+        .await
+        .unwrap();
     assert!(matches!(granted, Grant::Granted(_)));
     // Between the entry and the request.
     std::process::abort();
@@ -208,7 +243,10 @@ async fn a_process_that_dies_after_its_entry_has_spent_it() {
     let (_directory, path) = place();
     for died in 1..=3 {
         assert!(!spawned("child_that_dies", &path).wait().unwrap().success());
-        assert_eq!(budget(&path, Clock::system()).left().await.unwrap(), 100 - died);
+        assert_eq!(
+            budget(&path, Clock::system()).left().await.unwrap(),
+            100 - died
+        );
     }
 }
 
@@ -240,23 +278,33 @@ pub(crate) fn in_a_transaction(path: &Path) -> rusqlite::Connection {
 async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
     let (_directory, path) = place();
     let script = Script::each(|_| good());
-    let settings = Options { deadline: 2.0, requests_per_hour: Some(100), ..options() };
-    let client = client_in_store(&script, &settings, &Store::open(&path).unwrap(), Clock::steady());
+    let settings = Options {
+        deadline: 2.0,
+        requests_per_hour: Some(100),
+        ..options()
+    };
+    let client = client_in_store(
+        &script,
+        &settings,
+        &Store::open(&path).unwrap(),
+        Clock::steady(),
+    );
     let lock = in_a_transaction(&path);
     let begun = Instant::now();
-    let calls =
-        all_of(
-            MAX_READS,
-            &client,
-            |client| async move { (fail(&client, analytics()).await, Instant::now()) },
-        );
+    let calls = all_of(MAX_READS, &client, |client| async move {
+        (fail(&client, analytics()).await, Instant::now())
+    });
     yield_now().await;
     call(&client, read()).await.unwrap();
     assert_eq!(begun.elapsed(), secs(0), "what needs no budget goes on");
     // By hand: the clock does not move by itself while the store's thread is at work.
     advance(secs(2)).await;
     for (error, at) in ends(calls).await {
-        assert_eq!((error.kind, error.outcome), (Kind::Store, Some(Outcome::NotSent)), "{error}");
+        assert_eq!(
+            (error.kind, error.outcome),
+            (Kind::Store, Some(Outcome::NotSent)),
+            "{error}"
+        );
         assert_eq!(at.duration_since(begun), secs(2));
     }
     assert_eq!(script.count(), 1);
@@ -275,13 +323,18 @@ async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_n
     let store = Store::open(&path).unwrap();
     let budget = Ledger::in_store(hands.clock(), store.clone(), owner(key(KEY))).budget(TERMS);
     let ticket = ticket(&budget).await;
-    let breaking = |sql: &'static str| store.run(move |connection| Ok(connection.execute_batch(sql)?));
+    let breaking =
+        |sql: &'static str| store.run(move |connection| Ok(connection.execute_batch(sql)?));
     breaking("CREATE TRIGGER broken BEFORE INSERT ON told BEGIN SELECT raise(FAIL, 'broken'); END")
         .await
         .unwrap();
     ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
     breaking("DROP TRIGGER broken").await.unwrap();
-    assert_eq!(budget.left_as_seen(), Some(0), "this process knows of the refusal");
+    assert_eq!(
+        budget.left_as_seen(),
+        Some(0),
+        "this process knows of the refusal"
+    );
     assert_eq!(wait(&budget).await, secs(600));
     assert!(budget.take_fault().unwrap().message.contains("broken"));
     assert!(budget.take_fault().is_none(), "it is logged once");

@@ -15,7 +15,11 @@ use tokio::time::{Instant, sleep};
 use crate::helpers::service::{HOUR, Headers, LIMIT, Service, Window, send};
 use crate::helpers::support::{far, millis, secs};
 
-const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0, patience: 0 };
+const TERMS: Terms = Terms {
+    per_hour: LIMIT as u64,
+    reserve: 0,
+    patience: 0,
+};
 /// 1.00 hours, as people round it.
 const DONE: Duration = secs(3618);
 
@@ -43,7 +47,10 @@ pub(crate) async fn wait(budget: &Budget) -> Duration {
 }
 
 fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
-    lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    lines
+        .iter()
+        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+        .collect()
 }
 
 /// Spends `count` requests, answered at once.
@@ -55,7 +62,11 @@ async fn spend(budget: &Budget, count: usize) {
 
 #[tokio::test(start_paused = true)]
 async fn what_needs_more_than_an_hours_requests_is_done_when_the_hour_is_over() {
-    for window in [Window::Rolling, Window::Fixed(secs(10)), Window::Fixed(secs(3000))] {
+    for window in [
+        Window::Rolling,
+        Window::Fixed(secs(10)),
+        Window::Fixed(secs(3000)),
+    ] {
         for counts_refused in [false, true] {
             for headers in Headers::ALL {
                 for together in [1, 8] {
@@ -63,7 +74,8 @@ async fn what_needs_more_than_an_hours_requests_is_done_when_the_hour_is_over() 
                     let service = Service::new(window, counts_refused, headers);
                     let budget = budget(TERMS);
                     let begun = Instant::now();
-                    let each = (0..together).map(|_| send(&budget, &service, 120 / together, millis(400)));
+                    let each =
+                        (0..together).map(|_| send(&budget, &service, 120 / together, millis(400)));
                     join_all(each).await;
                     assert_eq!((service.accepted(), service.refused()), (120, 0), "{case}");
                     assert!(service.most_in_an_hour() <= LIMIT, "{case}");
@@ -96,7 +108,9 @@ async fn an_hour_that_others_began_costs_one_refusal() {
 async fn a_429_holds_as_long_as_it_says_and_nothing_else_does() {
     for status in [200, 400, 401, 500, 503] {
         let budget = budget(TERMS);
-        ticket(&budget).await.answered(status, &HeaderMap::new(), Some(secs(600)));
+        ticket(&budget)
+            .await
+            .answered(status, &HeaderMap::new(), Some(secs(600)));
         assert_eq!(wait(&budget).await, Duration::ZERO, "{status}");
     }
     for (lines, announced, expected) in [
@@ -104,18 +118,40 @@ async fn a_429_holds_as_long_as_it_says_and_nothing_else_does() {
         (&[], Some(secs(0)), secs(0)),
         (&[], Some(secs(u64::MAX)), secs(24 * 3600)),
         (&[], None, secs(3601)),
-        (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")], None, secs(78)),
-        (&[("x-ratelimit-remaining", "9"), ("x-ratelimit-reset", "77")], None, secs(78)),
-        (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")], Some(secs(5)), secs(78)),
-        (&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")], Some(secs(99)), secs(99)),
+        (
+            &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")],
+            None,
+            secs(78),
+        ),
+        (
+            &[("x-ratelimit-remaining", "9"), ("x-ratelimit-reset", "77")],
+            None,
+            secs(78),
+        ),
+        (
+            &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")],
+            Some(secs(5)),
+            secs(78),
+        ),
+        (
+            &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "77")],
+            Some(secs(99)),
+            secs(99),
+        ),
         (&[("x-ratelimit-remaining", "0")], None, secs(3601)),
     ] {
         let budget = budget(TERMS);
-        ticket(&budget).await.answered(429, &headers(lines), announced);
+        ticket(&budget)
+            .await
+            .answered(429, &headers(lines), announced);
         assert_eq!(wait(&budget).await, expected, "{lines:?} {announced:?}");
         assert_eq!(budget.left().await.unwrap() > 0, expected == Duration::ZERO);
         sleep(expected).await;
-        assert_eq!(wait(&budget).await, Duration::ZERO, "{lines:?} {announced:?}");
+        assert_eq!(
+            wait(&budget).await,
+            Duration::ZERO,
+            "{lines:?} {announced:?}"
+        );
     }
 }
 
@@ -127,7 +163,11 @@ async fn a_reset_that_is_a_date_is_measured_by_the_services_own_clock() {
     ] {
         let budget = budget(TERMS);
         let reset = (epoch + 77).to_string();
-        let lines = headers(&[("date", date), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &reset)]);
+        let lines = headers(&[
+            ("date", date),
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", &reset),
+        ]);
         ticket(&budget).await.answered(429, &lines, None);
         assert_eq!(wait(&budget).await, secs(78), "{date}");
     }
@@ -148,7 +188,10 @@ async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
     let budget = careful();
     assert_eq!(budget.left().await.unwrap(), 70);
     spend(&budget, 70).await;
-    assert_eq!((budget.left().await.unwrap(), wait(&budget).await), (0, secs(3601)));
+    assert_eq!(
+        (budget.left().await.unwrap(), wait(&budget).await),
+        (0, secs(3601))
+    );
     let budget = careful();
     let announced = headers(&[("ratelimit", "\"default\";r=32;t=100")]);
     ticket(&budget).await.answered(200, &announced, None);
@@ -157,8 +200,14 @@ async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
         let budget = careful();
         let announced = headers(&[("ratelimit", &format!("\"default\";r={left};t=100"))]);
         ticket(&budget).await.answered(200, &announced, None);
-        let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else { panic!("{left} are left") };
-        assert_eq!((slot.wait, slot.by_service), (secs(101), by_service), "{left} are left");
+        let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else {
+            panic!("{left} are left")
+        };
+        assert_eq!(
+            (slot.wait, slot.by_service),
+            (secs(101), by_service),
+            "{left} are left"
+        );
     }
 }
 
@@ -166,14 +215,26 @@ async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
 async fn headers_tighten_the_budget_and_never_widen_it() {
     let budget = budget(Terms::new(10, 0).unwrap());
     let announced = |text| headers(&[("ratelimit", text)]);
-    ticket(&budget).await.answered(200, &announced("\"default\";r=5;t=100"), None);
+    ticket(&budget)
+        .await
+        .answered(200, &announced("\"default\";r=5;t=100"), None);
     assert_eq!(budget.left().await.unwrap(), 5);
-    ticket(&budget).await.answered(200, &announced("\"default\";r=4000;t=100"), None);
+    ticket(&budget)
+        .await
+        .answered(200, &announced("\"default\";r=4000;t=100"), None);
     assert_eq!(budget.left().await.unwrap(), 8);
-    ticket(&budget).await.answered(200, &announced("\"burst\";r=1;t=5, \"default\";r=3;t=100"), None);
+    ticket(&budget).await.answered(
+        200,
+        &announced("\"burst\";r=1;t=5, \"default\";r=3;t=100"),
+        None,
+    );
     assert_eq!(budget.left().await.unwrap(), 1);
     sleep(secs(6)).await;
-    assert_eq!(budget.left().await.unwrap(), 3, "the burst's five seconds are over");
+    assert_eq!(
+        budget.left().await.unwrap(),
+        3,
+        "the burst's five seconds are over"
+    );
     sleep(secs(95)).await;
     assert_eq!(budget.left().await.unwrap(), 7);
 }
@@ -182,9 +243,22 @@ async fn headers_tighten_the_budget_and_never_widen_it() {
 fn names_without_end_do_not_fill_the_ledger() {
     let mut account = account();
     for number in 0..60 {
-        let Grant::Granted(entry) = account.acquire(TERMS, YEAR) else { panic!("spent") };
-        let quota = Quota { policy: format!("policy {number}"), remaining: 50, reset: None };
-        account.settle(entry, &RequestEnd { quotas: vec![quota], ..RequestEnd::default() }, YEAR);
+        let Grant::Granted(entry) = account.acquire(TERMS, YEAR) else {
+            panic!("spent")
+        };
+        let quota = Quota {
+            policy: format!("policy {number}"),
+            remaining: 50,
+            reset: None,
+        };
+        account.settle(
+            entry,
+            &RequestEnd {
+                quotas: vec![quota],
+                ..RequestEnd::default()
+            },
+            YEAR,
+        );
     }
     assert!(account.announced.len() < 60, "{}", account.announced.len());
 }
@@ -192,11 +266,16 @@ fn names_without_end_do_not_fill_the_ledger() {
 #[tokio::test(start_paused = true)]
 async fn requests_under_way_are_not_promised_twice() {
     let budget = budget(TERMS);
-    let announced = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
+    let announced =
+        |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
     let (first, second) = (ticket(&budget).await, ticket(&budget).await);
     sleep(secs(1)).await;
     first.answered(200, &announced(2), None);
-    assert_eq!(budget.left().await.unwrap(), 1, "one of the two is the second's");
+    assert_eq!(
+        budget.left().await.unwrap(),
+        1,
+        "one of the two is the second's"
+    );
     let third = ticket(&budget).await;
     assert_eq!(wait(&budget).await, secs(1), "its answer will tell");
     second.answered(200, &announced(1), None);
@@ -209,7 +288,8 @@ async fn requests_under_way_are_not_promised_twice() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_overtake_each_other_do_not_give_back_what_is_spent() {
     let budget = budget(TERMS);
-    let announced = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
+    let announced =
+        |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
     let (first, second) = (ticket(&budget).await, ticket(&budget).await);
     sleep(secs(1)).await;
     second.answered(200, &announced(3), None);
@@ -258,7 +338,10 @@ async fn a_wait_ends_when_it_says() {
 }
 
 fn account() -> Account {
-    Account { next: 1, ..Account::default() }
+    Account {
+        next: 1,
+        ..Account::default()
+    }
 }
 
 const YEAR: Millis = 365 * 24 * 3_600_000;
@@ -269,7 +352,9 @@ fn a_clock_that_is_set_back_gives_nothing_away_and_holds_nobody_up_for_longer_th
     for (back, unanswered) in [(YEAR, 0), (5_000, 0), (YEAR, 60_000)] {
         let mut account = account();
         for _ in 0..LIMIT {
-            let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else { panic!("spent") };
+            let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else {
+                panic!("spent")
+            };
             if unanswered == 0 {
                 account.settle(number, &RequestEnd::default(), 2 * YEAR);
             }
@@ -287,10 +372,19 @@ fn a_clock_that_is_set_back_gives_nothing_away_and_holds_nobody_up_for_longer_th
 #[test]
 fn a_refusal_lasts_as_long_as_it_did_before_the_clock_was_set_back() {
     let mut account = account();
-    let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else { panic!() };
-    let refused = RequestEnd { refused: true, retry_after: Some(secs(600)), quotas: vec![] };
+    let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else {
+        panic!()
+    };
+    let refused = RequestEnd {
+        refused: true,
+        retry_after: Some(secs(600)),
+        quotas: vec![],
+    };
     account.settle(number, &refused, 2 * YEAR);
-    assert_eq!(account.wait(TERMS, YEAR).map(|hold| hold.until), Some(YEAR + 600_000));
+    assert_eq!(
+        account.wait(TERMS, YEAR).map(|hold| hold.until),
+        Some(YEAR + 600_000)
+    );
 }
 
 /// A request on its way to the service: when it is counted, and when its answer is here.
@@ -304,8 +398,15 @@ struct Trip {
 }
 
 fn trips() -> impl Strategy<Value = Vec<Trip>> {
-    let trip = (0..400_u64, 0..20_000_u64, 0..20_000_u64, 0..4_u8)
-        .prop_map(|(idle, there, back, end)| Trip { idle: idle * idle, there, back, end });
+    let trip =
+        (0..400_u64, 0..20_000_u64, 0..20_000_u64, 0..4_u8).prop_map(|(idle, there, back, end)| {
+            Trip {
+                idle: idle * idle,
+                there,
+                back,
+                end,
+            }
+        });
     prop::collection::vec(trip, 1..120)
 }
 

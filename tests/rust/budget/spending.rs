@@ -13,12 +13,15 @@ use tokio::time::Instant;
 use crate::budget::ledger::place;
 use crate::helpers::service::{HOUR, LIMIT, most_in_an_hour};
 use crate::helpers::support::{
-    Recorder, Script, Step, analytics, bare, call, client_in_store_with, client_with, fail, good, handle,
-    json, options, reply, secs, with_retry_after,
+    Recorder, Script, Step, analytics, bare, call, client_in_store_with, client_with, fail, good,
+    handle, json, options, reply, secs, with_retry_after,
 };
 
 fn budgeted() -> Options {
-    Options { requests_per_hour: Some(LIMIT as u64), ..options() }
+    Options {
+        requests_per_hour: Some(LIMIT as u64),
+        ..options()
+    }
 }
 
 fn client(script: &Arc<Script>) -> Client {
@@ -33,7 +36,15 @@ async fn left(client: &Client) -> u64 {
 #[tokio::test(start_paused = true)]
 async fn a_wait_is_logged_once_and_counted_and_no_deadline_runs() {
     let script = Script::each(|_| good());
-    let client = client_with(&script, &Options { deadline: 2.0, timeout: 1.0, ..budgeted() }, 0.0);
+    let client = client_with(
+        &script,
+        &Options {
+            deadline: 2.0,
+            timeout: 1.0,
+            ..budgeted()
+        },
+        0.0,
+    );
     for _ in 0..LIMIT {
         call(&client, analytics()).await.unwrap();
     }
@@ -41,9 +52,17 @@ async fn a_wait_is_logged_once_and_counted_and_no_deadline_runs() {
     client.call(analytics(), &observer, json).await.unwrap();
     let notes = observer.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
-    assert!(notes[0].text.contains("the request budget is spent: waiting"), "{notes:?}");
+    assert!(
+        notes[0]
+            .text
+            .contains("the request budget is spent: waiting"),
+        "{notes:?}"
+    );
     let waiting = notes[0].waiting.unwrap();
-    assert_eq!((waiting.why, waiting.long), ("the request budget is spent", true));
+    assert_eq!(
+        (waiting.why, waiting.long),
+        ("the request budget is spent", true)
+    );
     assert!(waiting.until.is_some());
     let waited = client.stats().snapshot().waited;
     assert!((3600.0..3610.0).contains(&waited), "{waited}");
@@ -60,18 +79,36 @@ async fn without_waiting_the_error_says_when_the_budget_resets() {
     }
     let begun = Instant::now();
     let error = fail(&client.on_budget(WaitOrStop::Stop), analytics()).await;
-    assert_eq!((error.kind, error.outcome, begun.elapsed()), (Kind::Budget, Some(Outcome::NotSent), secs(0)));
-    let wait = error.resets_at.unwrap().duration_since(jiff::Timestamp::now()).unsigned_abs();
+    assert_eq!(
+        (error.kind, error.outcome, begun.elapsed()),
+        (Kind::Budget, Some(Outcome::NotSent), secs(0))
+    );
+    let wait = error
+        .resets_at
+        .unwrap()
+        .duration_since(jiff::Timestamp::now())
+        .unsigned_abs();
     assert!((secs(3590)..secs(3602)).contains(&wait), "{wait:?}");
     assert_eq!(script.count(), LIMIT);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
-    let steps =
-        [Step::Connecting, Step::Unsent { fatal: false }, Step::Ambiguous, reply(200, "{").broken().into()];
+    let steps = [
+        Step::Connecting,
+        Step::Unsent { fatal: false },
+        Step::Ambiguous,
+        reply(200, "{").broken().into(),
+    ];
     let script = Script::new(steps);
-    let client = client_with(&script, &Options { max_retries: 3, ..budgeted() }, 0.0);
+    let client = client_with(
+        &script,
+        &Options {
+            max_retries: 3,
+            ..budgeted()
+        },
+        0.0,
+    );
     fail(&client, analytics()).await;
     assert_eq!((script.count(), left(&client).await), (4, 98));
 }
@@ -95,13 +132,19 @@ async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
         // The budget has requests left.
         let why = "the service asked this client to wait";
         assert!(
-            error.message.contains(&format!("not sent: {why}; the next request may go out at")),
+            error
+                .message
+                .contains(&format!("not sent: {why}; the next request may go out at")),
             "{error}"
         );
         assert_eq!(observer.notes().last().unwrap().waiting.unwrap().why, why);
         waiting.await.unwrap().unwrap();
         assert_eq!(script.count(), 2);
-        assert!((least..least + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        assert!(
+            (least..least + secs(60)).contains(&begun.elapsed()),
+            "{:?}",
+            begun.elapsed()
+        );
     }
 }
 
@@ -166,12 +209,33 @@ async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
     for budget_first in [true, false] {
         let script = Script::new([with_retry_after(429, "3600")]);
         let client = client(&script).on_budget(WaitOrStop::Stop);
-        let free = handle(&client, Options { max_retries: 0, ..options() });
-        let (first, second) = if budget_first { (&client, &free) } else { (&free, &client) };
+        let free = handle(
+            &client,
+            Options {
+                max_retries: 0,
+                ..options()
+            },
+        );
+        let (first, second) = if budget_first {
+            (&client, &free)
+        } else {
+            (&free, &client)
+        };
         fail(first, analytics()).await;
         let error = fail(second, analytics()).await;
-        assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 1), "{error}");
-        assert_eq!(error.kind, if budget_first { Kind::HeldBack } else { Kind::Budget });
+        assert_eq!(
+            (error.outcome, script.count()),
+            (Some(Outcome::NotSent), 1),
+            "{error}"
+        );
+        assert_eq!(
+            error.kind,
+            if budget_first {
+                Kind::HeldBack
+            } else {
+                Kind::Budget
+            }
+        );
     }
 }
 
@@ -191,7 +255,13 @@ async fn retries_under_a_budget_cost_of_the_quota_as_well() {
 async fn handles_share_what_was_spent_each_under_its_own_terms() {
     let script = Script::each(|_| good());
     let client = client(&script);
-    let careful = handle(&client, Options { reserve: Some(90), ..budgeted() });
+    let careful = handle(
+        &client,
+        Options {
+            reserve: Some(90),
+            ..budgeted()
+        },
+    );
     for _ in 0..4 {
         call(&client, analytics()).await.unwrap();
         call(&careful, analytics()).await.unwrap();
@@ -203,7 +273,14 @@ async fn handles_share_what_was_spent_each_under_its_own_terms() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_while_it_waits_costs_nothing() {
     let script = Script::each(|_| good());
-    let client = client_with(&script, &Options { requests_per_hour: Some(1), ..options() }, 0.0);
+    let client = client_with(
+        &script,
+        &Options {
+            requests_per_hour: Some(1),
+            ..options()
+        },
+        0.0,
+    );
     call(&client, analytics()).await.unwrap();
     let waiting = tokio::time::timeout(secs(100), call(&client, analytics())).await;
     assert!(waiting.is_err());

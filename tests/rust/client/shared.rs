@@ -13,8 +13,8 @@ use docplatform::job::wait::{Wait, wait};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, ends, fail, good, handle,
-    millis, options, read, reply, secs, write,
+    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, ends, fail, good,
+    handle, millis, options, read, reply, secs, write,
 };
 use crate::job::waits::{how, target};
 
@@ -23,14 +23,31 @@ use crate::job::waits::{how, target};
 async fn only_so_many_are_in_flight() {
     let script = Script::each(|_| reply(200, "{}").after(secs(1)).into());
     let client = client(&script);
-    let reads = all_of(100, &client, |client| async move { call(&client, read()).await.map(drop) });
+    let reads = all_of(100, &client, |client| async move {
+        call(&client, read()).await.map(drop)
+    });
     sleep(millis(500)).await;
     assert_eq!(script.in_flight(), MAX_READS);
-    let writes = all_of(50, &client, |client| async move { call(&client, write()).await.map(drop) });
+    let writes = all_of(50, &client, |client| async move {
+        call(&client, write()).await.map(drop)
+    });
     sleep(millis(200)).await;
-    assert_eq!(script.in_flight(), MAX_READS + MAX_WRITES, "reads do not keep writes waiting");
-    assert!(ends(reads).await.iter().chain(&ends(writes).await).all(Result::is_ok));
-    assert_eq!((script.count(), script.most_in_flight()), (150, MAX_READS + MAX_WRITES));
+    assert_eq!(
+        script.in_flight(),
+        MAX_READS + MAX_WRITES,
+        "reads do not keep writes waiting"
+    );
+    assert!(
+        ends(reads)
+            .await
+            .iter()
+            .chain(&ends(writes).await)
+            .all(Result::is_ok)
+    );
+    assert_eq!(
+        (script.count(), script.most_in_flight()),
+        (150, MAX_READS + MAX_WRITES)
+    );
     assert!(script.most_in_flight() <= 64);
 }
 
@@ -46,13 +63,23 @@ async fn a_dropped_call_gives_its_place_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_in_its_pause_takes_no_place() {
-    let script =
-        Script::each(|request| if request.url.path().ends_with("thing") { bare(503) } else { good() });
+    let script = Script::each(|request| {
+        if request.url.path().ends_with("thing") {
+            bare(503)
+        } else {
+            good()
+        }
+    });
     let client = client_with(&script, &options(), 1.0);
-    let pausing = all_of(2 * MAX_READS, &client, |client| async move { fail(&client, read()).await });
+    let pausing = all_of(2 * MAX_READS, &client, |client| async move {
+        fail(&client, read()).await
+    });
     sleep(secs(1)).await;
     let begun = Instant::now();
-    let other = Call { path: Template::own("/v2/other".to_owned()), ..analytics() };
+    let other = Call {
+        path: Template::own("/v2/other".to_owned()),
+        ..analytics()
+    };
     call(&client, other).await.unwrap();
     assert_eq!(begun.elapsed(), Duration::ZERO);
     ends(pausing).await;
@@ -63,21 +90,44 @@ async fn a_call_in_its_pause_takes_no_place() {
 async fn a_call_without_quota_raises_its_first_error_until_successes_have_paid_for_a_retry() {
     let down = Arc::new(AtomicBool::new(true));
     let is_down = Arc::clone(&down);
-    let script = Script::each(move |_| if is_down.load(Ordering::Relaxed) { bare(500) } else { good() });
+    let script = Script::each(move |_| {
+        if is_down.load(Ordering::Relaxed) {
+            bare(500)
+        } else {
+            good()
+        }
+    });
     let client = client(&script);
     while fail(&client, read()).await.attempts.len() > 1 {}
     let error = fail(&client, read()).await;
-    assert_eq!((error.kind, error.attempts.len(), error.transient), (Kind::Status, 1, true));
+    assert_eq!(
+        (error.kind, error.attempts.len(), error.transient),
+        (Kind::Status, 1, true)
+    );
     assert!(!error.deadline_exceeded, "{error}");
-    let handle = handle(&client, Options { max_retries: 9, ..options() });
-    assert_eq!(fail(&handle, read()).await.attempts.len(), 1, "handles share the quota");
+    let handle = handle(
+        &client,
+        Options {
+            max_retries: 9,
+            ..options()
+        },
+    );
+    assert_eq!(
+        fail(&handle, read()).await.attempts.len(),
+        1,
+        "handles share the quota"
+    );
     down.store(false, Ordering::Relaxed);
     for _ in 0..14 {
         call(&client, read()).await.unwrap();
     }
     down.store(true, Ordering::Relaxed);
     for attempts in [2, 1] {
-        assert_eq!(fail(&client, read()).await.attempts.len(), attempts, "fourteen successes, one retry");
+        assert_eq!(
+            fail(&client, read()).await.attempts.len(),
+            attempts,
+            "fourteen successes, one retry"
+        );
     }
 }
 
@@ -88,11 +138,22 @@ async fn waits_for_thousands_of_jobs_do_not_storm_a_service_that_is_down() {
     let script = Script::each(|_| bare(503));
     let client = client_with(&script, &options(), 0.5);
     let begun = Instant::now();
-    let how = Wait { timeout: Some(secs(30)), poll_interval: secs(30), ..how() };
+    let how = Wait {
+        timeout: Some(secs(30)),
+        poll_interval: secs(30),
+        ..how()
+    };
     let waits = all_of(WAITS, &client, |client| async move {
-        wait(&client, target(), how, &Recorder::default()).await.unwrap_err()
+        wait(&client, target(), how, &Recorder::default())
+            .await
+            .unwrap_err()
     });
-    assert!(ends(waits).await.iter().all(|error| error.kind == Kind::WaitTimeout));
+    assert!(
+        ends(waits)
+            .await
+            .iter()
+            .all(|error| error.kind == Kind::WaitTimeout)
+    );
     // Each looks at once and once more at its end, and 100 retries are paid for.
     assert_eq!(script.count(), 2 * WAITS + 100);
     assert!(script.most_in_flight() <= MAX_READS);

@@ -8,15 +8,18 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, call, client, client_with, create, fail, job_body, options, read, reply,
-    secs, write,
+    Recorder, Reply, Script, Step, call, client, client_with, create, fail, job_body, options,
+    read, reply, secs, write,
 };
 
 /// A read that meets `answer` once, then a good answer.
 async fn recovers(answer: Reply) -> Duration {
     let begun = Instant::now();
     let script = Script::new([answer, reply(200, "[1]")]);
-    assert_eq!(call(&client(&script), read()).await.unwrap().to_string(), "[1]");
+    assert_eq!(
+        call(&client(&script), read()).await.unwrap().to_string(),
+        "[1]"
+    );
     begun.elapsed()
 }
 
@@ -33,7 +36,18 @@ async fn the_time_for_an_attempt_is_for_all_of_it() {
         assert_eq!(recovers(slow).await, secs(30));
     }
     let slow = Script::new([reply(200, "").drip(14, "[]", secs(2)).hang()]);
-    let error = fail(&client_with(&slow, &Options { max_retries: 0, ..options() }, 0.0), read()).await;
+    let error = fail(
+        &client_with(
+            &slow,
+            &Options {
+                max_retries: 0,
+                ..options()
+            },
+            0.0,
+        ),
+        read(),
+    )
+    .await;
     assert_eq!((error.kind, error.status), (Kind::Timeout, Some(200)));
 }
 
@@ -55,10 +69,16 @@ async fn an_answer_that_came_while_the_process_was_stopped_is_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_comes_in_pieces_is_one_body() {
-    let script =
-        Script::new([reply(200, "").drip(10, "  ", secs(2)), reply(200, "").drip(1, "[1,2]", secs(2))]);
+    let script = Script::new([
+        reply(200, "").drip(10, "  ", secs(2)),
+        reply(200, "").drip(1, "[1,2]", secs(2)),
+    ]);
     let client = client(&script);
-    assert_eq!(fail(&client, read()).await.kind, Kind::Response, "white space alone");
+    assert_eq!(
+        fail(&client, read()).await.kind,
+        Kind::Response,
+        "white space alone"
+    );
     assert_eq!(call(&client, read()).await.unwrap().to_string(), "[1,2]");
 }
 
@@ -69,22 +89,28 @@ async fn nothing_partial_is_ever_returned() {
     recovers(reply(200, "[]").broken()).await;
     let script = Script::each(|_| reply(200, "[]").broken().into());
     let error = fail(&client(&script), read()).await;
-    assert_eq!((error.kind, script.count(), error.body.as_deref()), (Kind::Transport, 3, None));
+    assert_eq!(
+        (error.kind, script.count(), error.body.as_deref()),
+        (Kind::Transport, 3, None)
+    );
     assert!(error.message.contains("the body broke off"), "{error}");
 }
 
 /// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_answer_beyond_its_cap_is_read_no_further() {
-    for (of, kind, outcome) in
-        [(read(), Kind::Response, None), (write(), Kind::UnconfirmedWrite, Some(Outcome::Applied))]
-    {
+    for (of, kind, outcome) in [
+        (read(), Kind::Response, None),
+        (write(), Kind::UnconfirmedWrite, Some(Outcome::Applied)),
+    ] {
         let script = Script::new([reply(200, "start").flood()]);
         let cap = of.cap;
         let error = fail(&client(&script), of).await;
         assert_eq!((error.kind, error.outcome), (kind, outcome));
         assert!(
-            error.message.contains(&format!("larger than {cap} bytes: raise max_response_bytes=")),
+            error.message.contains(&format!(
+                "larger than {cap} bytes: raise max_response_bytes="
+            )),
             "{error}"
         );
         assert!(error.body.as_deref().unwrap().starts_with("start"));
@@ -111,10 +137,21 @@ async fn a_job_is_read_up_to_its_own_cap() {
     const MIB: usize = 1024 * 1024;
     for (setting, cap) in [(32 * MIB, 4 * MIB), (2048, 2048)] {
         let script = Script::new([reply(201, "").flood()]);
-        let settings = Options { max_response_bytes: setting as u64, ..options() };
-        let error =
-            create(&client_with(&script, &settings, 0.0), "Fix", &Recorder::default()).await.unwrap_err();
-        assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
+        let settings = Options {
+            max_response_bytes: setting as u64,
+            ..options()
+        };
+        let error = create(
+            &client_with(&script, &settings, 0.0),
+            "Fix",
+            &Recorder::default(),
+        )
+        .await
+        .unwrap_err();
+        assert_eq!(
+            (error.kind, error.outcome),
+            (Kind::UnconfirmedWrite, Some(Outcome::Applied))
+        );
         assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
     }
 }
@@ -134,21 +171,37 @@ async fn an_errors_body_is_read_up_to_64_kib() {
 /// Rows: C15, C16.
 #[tokio::test(start_paused = true)]
 async fn an_encoded_answer_is_refused_and_not_decoded() {
-    for (encodings, shown) in
-        [(&["gzip"][..], "gzip"), (&["gzip, gzip"], "gzip, gzip"), (&["identity", "br"], "br")]
-    {
+    for (encodings, shown) in [
+        (&["gzip"][..], "gzip"),
+        (&["gzip, gzip"], "gzip, gzip"),
+        (&["identity", "br"], "br"),
+    ] {
         let with = |status| {
             let encoded = reply(status, "\x1f\x08...");
-            encodings.iter().fold(encoded, |reply, encoding| reply.header("content-encoding", encoding))
+            encodings.iter().fold(encoded, |reply, encoding| {
+                reply.header("content-encoding", encoding)
+            })
         };
         let script = Script::new([with(200), with(201), with(404)]);
         let client = client(&script);
         let error = fail(&client, read()).await;
         assert_eq!(error.kind, Kind::Response);
-        assert!(error.message.contains(&format!("encoded as {shown} (content type")), "{error}");
+        assert!(
+            error
+                .message
+                .contains(&format!("encoded as {shown} (content type")),
+            "{error}"
+        );
         let error = fail(&client, write()).await;
-        assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
-        assert_eq!(fail(&client, read()).await.status, Some(404), "a refusal stays what it is");
+        assert_eq!(
+            (error.kind, error.outcome),
+            (Kind::UnconfirmedWrite, Some(Outcome::Applied))
+        );
+        assert_eq!(
+            fail(&client, read()).await.status,
+            Some(404),
+            "a refusal stays what it is"
+        );
     }
     for none in ["Identity", ""] {
         let script = Script::new([reply(200, "1").header("content-encoding", none)]);
@@ -161,7 +214,10 @@ async fn an_encoded_answer_is_refused_and_not_decoded() {
 async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
     let page = format!("<html>\u{1b}[2J{}", "x".repeat(1000));
     for (kind, shown) in [
-        (Some("text/html; charset=utf-8"), "content type text/html; charset=utf-8"),
+        (
+            Some("text/html; charset=utf-8"),
+            "content type text/html; charset=utf-8",
+        ),
         (Some("application/json"), "content type application/json"),
         (None, "content type no content type"),
     ] {
@@ -173,11 +229,17 @@ async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
         let error = fail(&client(&script), read()).await;
         assert_eq!((error.kind, error.status), (Kind::Response, Some(200)));
         assert!(error.message.contains(shown), "{error}");
-        assert!(error.message.contains("<html>") && !error.message.contains('\u{1b}'), "{error}");
+        assert!(
+            error.message.contains("<html>") && !error.message.contains('\u{1b}'),
+            "{error}"
+        );
         let (told, advice) = error.message.rsplit_once("; ").unwrap();
         assert!(advice.starts_with("check base_url"), "{error}");
         let beginning = told.split_once("begins \"").unwrap().1;
-        assert!((120..140).contains(&beginning.chars().count()), "{beginning}");
+        assert!(
+            (120..140).contains(&beginning.chars().count()),
+            "{beginning}"
+        );
         assert!(error.body.as_deref().unwrap().chars().count() < 300);
     }
 }
@@ -186,7 +248,9 @@ async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
 async fn any_2xx_is_a_success() {
     for status in [200, 201, 202, 203, 206, 226, 299] {
         let script = Script::new([reply(status, job_body("active"))]);
-        create(&client(&script), "Fix", &Recorder::default()).await.unwrap();
+        create(&client(&script), "Fix", &Recorder::default())
+            .await
+            .unwrap();
     }
 }
 
@@ -206,14 +270,22 @@ async fn the_services_own_words_are_shown_and_defused() {
             r#"{"title": "Not Found", "status": 404, "detail": "No job x", "errors": [{"detail": "no date"}]}"#,
             "Not Found; No job x; no date",
         ),
-        (r#"{"message": "no \u001b]52;c\u0007\u202e\r\n"}"#, "no \\u{1b}]52;c\\u{7}\\u{202e}\\r\\n"),
+        (
+            r#"{"message": "no \u001b]52;c\u0007\u202e\r\n"}"#,
+            "no \\u{1b}]52;c\\u{7}\\u{202e}\\r\\n",
+        ),
     ] {
         let script = Script::new([reply(400, body)]);
         let error = fail(&client(&script), read()).await;
         assert_eq!(error.service_message.as_deref(), Some(words));
-        assert!(error.message.starts_with(&format!("GET /v2/thing: status 400: {words}; the service does")));
+        assert!(error.message.starts_with(&format!(
+            "GET /v2/thing: status 400: {words}; the service does"
+        )));
     }
-    for (kind, words) in [("text/plain; charset=utf-8", Some("Slow down\\nplease")), ("text/html", None)] {
+    for (kind, words) in [
+        ("text/plain; charset=utf-8", Some("Slow down\\nplease")),
+        ("text/html", None),
+    ] {
         let answer = reply(400, "Slow down\nplease\n").header("content-type", kind);
         let error = fail(&client(&Script::new([answer])), read()).await;
         assert_eq!(error.service_message.as_deref(), words);
@@ -221,10 +293,18 @@ async fn the_services_own_words_are_shown_and_defused() {
     for none in ["<html>", "", "[]", "{}", r#"{"error": 5}"#] {
         let error = fail(&client(&Script::new([reply(400, none)])), read()).await;
         assert_eq!(error.service_message, None);
-        assert!(error.message.starts_with("GET /v2/thing: status 400: Bad Request; the service does"));
+        assert!(
+            error
+                .message
+                .starts_with("GET /v2/thing: status 400: Bad Request; the service does")
+        );
     }
     let error = fail(&client(&Script::new([reply(499, "")])), read()).await;
-    assert!(error.message.starts_with("GET /v2/thing: status 499: no message; the service does"));
+    assert!(
+        error
+            .message
+            .starts_with("GET /v2/thing: status 499: no message; the service does")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,15 +314,27 @@ async fn errors_say_what_to_do_about_them() {
             reply(401, ""),
             "check the API key (api_key): it may have expired, often after 90 days, or be of another kind",
         ),
-        (reply(403, ""), "the API key may be limited to other network addresses"),
+        (
+            reply(403, ""),
+            "the API key may be limited to other network addresses",
+        ),
         (
             reply(404, ""),
             "check the project and the ids: copy the key and the project's id from the same page",
         ),
         (reply(410, ""), "check the project and the ids"),
-        (reply(422, ""), "the service does not take the request as it is"),
-        (reply(429, "").header("retry-after", "3600"), "try again after 3600 s"),
-        (reply(308, "").header("location", "https://new.example"), "(to https://new.example): set base_url"),
+        (
+            reply(422, ""),
+            "the service does not take the request as it is",
+        ),
+        (
+            reply(429, "").header("retry-after", "3600"),
+            "try again after 3600 s",
+        ),
+        (
+            reply(308, "").header("location", "https://new.example"),
+            "(to https://new.example): set base_url",
+        ),
     ] {
         let script = Script::new([step]);
         let error = fail(&client(&script), read()).await;
@@ -250,8 +342,16 @@ async fn errors_say_what_to_do_about_them() {
     }
     let script = Script::new([reply(403, "")]);
     let error = fail(&client(&script), write()).await;
-    assert!(error.message.contains("the API key may be read-only"), "{error}");
+    assert!(
+        error.message.contains("the API key may be read-only"),
+        "{error}"
+    );
     let script = Script::each(|_| Step::from(reply(429, "")));
     let error = fail(&client(&script), read()).await;
-    assert!(error.message.contains("the service did not say how long to wait"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("the service did not say how long to wait"),
+        "{error}"
+    );
 }

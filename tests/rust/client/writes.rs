@@ -10,14 +10,17 @@ use docplatform::job;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    self, KEY, Recorder, Script, Step, all_of, bare, call, client, client_with, create, ends, fail, get,
-    handle, job_body, json, message, options, prompt, read, reply, secs, segment, with_retry_after, write,
+    self, KEY, Recorder, Script, Step, all_of, bare, call, client, client_with, create, ends, fail,
+    get, handle, job_body, json, message, options, prompt, read, reply, secs, segment,
+    with_retry_after, write,
 };
 
 /// Creates a job against `step` alone: any second request would fail the test.
 async fn create_once(step: impl Into<Step>) -> Error {
     let script = Script::new([step]);
-    let error = create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap_err();
+    let error = create(&client(&script), "Fix the docs", &Recorder::default())
+        .await
+        .unwrap_err();
     assert_eq!(script.count(), 1);
     assert_eq!(error.attempts.len(), 1);
     assert_eq!(script.in_flight(), 0);
@@ -25,8 +28,15 @@ async fn create_once(step: impl Into<Step>) -> Error {
 }
 
 fn assert_unconfirmed(error: &Error, outcome: Outcome) {
-    assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(outcome)), "{error}");
-    assert!(error.message.contains("not sent again automatically"), "{error}");
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::UnconfirmedWrite, Some(outcome)),
+        "{error}"
+    );
+    assert!(
+        error.message.contains("not sent again automatically"),
+        "{error}"
+    );
 }
 
 /// Rows: A2, A9.
@@ -44,7 +54,13 @@ async fn no_server_error_makes_a_write_go_out_again() {
             assert_eq!(error.request_id.as_deref(), Some("r-1"));
             assert_eq!(error.service_message.as_deref(), Some("oops"));
             assert_eq!(error.body.as_deref(), Some(r#"{"error": "oops"}"#));
-            assert_eq!(error.retry_after.map(|wait| wait.as_secs().to_string()).as_deref(), retry_after);
+            assert_eq!(
+                error
+                    .retry_after
+                    .map(|wait| wait.as_secs().to_string())
+                    .as_deref(),
+                retry_after
+            );
         }
     }
 }
@@ -68,19 +84,26 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
         reply(201, job_body("active")).into(),
     ]);
     let recorder = Recorder::default();
-    let job = create(&client(&script), "Fix the docs", &recorder).await.unwrap();
+    let job = create(&client(&script), "Fix the docs", &recorder)
+        .await
+        .unwrap();
     assert_eq!((job.id.as_str(), script.count()), ("job_1", 3));
     assert_eq!(recorder.outcome(), Some(Outcome::Applied));
     assert_eq!(recorder.jobs().len(), 1, "an interrupt now reports the job");
 
     let script = Script::each(|_| Step::Unsent { fatal: false });
-    let error = create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap_err();
-    assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
+    let error = create(&client(&script), "Fix the docs", &Recorder::default())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::Connect, Some(Outcome::NotSent))
+    );
     assert_eq!((script.count(), error.attempts.len()), (3, 3));
     assert!(
-        error
-            .message
-            .contains("not sent: docs.example.com:443: scripted: unsent; check base_url and the network"),
+        error.message.contains(
+            "not sent: docs.example.com:443: scripted: unsent; check base_url and the network"
+        ),
         "{error}"
     );
 }
@@ -88,13 +111,25 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
 /// Rows: M2.
 #[tokio::test(start_paused = true)]
 async fn a_write_that_never_had_a_connection_was_not_sent_whichever_timer_ends_it() {
-    for (timeout, deadline, words) in
-        [(1.0, 90.0, "no connection within 2 s; check base_url"), (90.0, 1.5, "within the call's deadline")]
-    {
+    for (timeout, deadline, words) in [
+        (1.0, 90.0, "no connection within 2 s; check base_url"),
+        (90.0, 1.5, "within the call's deadline"),
+    ] {
         let script = Script::each(|_| Step::Connecting);
-        let hasty = handle(&client(&script), Options { timeout, deadline, ..options() });
+        let hasty = handle(
+            &client(&script),
+            Options {
+                timeout,
+                deadline,
+                ..options()
+            },
+        );
         let error = fail(&hasty, write()).await;
-        assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)), "{error}");
+        assert_eq!(
+            (error.kind, error.outcome),
+            (Kind::Connect, Some(Outcome::NotSent)),
+            "{error}"
+        );
         assert!(error.message.contains(words), "{error}");
         assert!(error.attempts.iter().all(|attempt| !attempt.sent));
     }
@@ -111,17 +146,35 @@ async fn a_success_that_cannot_be_read_did_happen() {
         ("[]", "[]"),
         ("null", "null"),
         ("{\"status\": \"active\"}", "{\"status\": \"active\"}"),
-        ("{\"id\": 5, \"status\": \"active\"}", "{\"id\": 5, \"status\": \"active\"}"),
-        ("{\"id\": \"a/b\", \"status\": \"active\"}", "{\"id\": \"a/b\", \"status\": \"active\"}"),
-        ("{\"id\": \"\", \"status\": \"active\"}", "{\"id\": \"\", \"status\": \"active\"}"),
-        ("{\"id\": \"a\\ud800\", \"status\": \"active\"}", "{\"id\": \"a\\ud800\", \"status\": \"active\"}"),
-        ("{\"id\": \"job_1\", \"status\": null}", "{\"id\": \"job_1\", \"status\": null}"),
+        (
+            "{\"id\": 5, \"status\": \"active\"}",
+            "{\"id\": 5, \"status\": \"active\"}",
+        ),
+        (
+            "{\"id\": \"a/b\", \"status\": \"active\"}",
+            "{\"id\": \"a/b\", \"status\": \"active\"}",
+        ),
+        (
+            "{\"id\": \"\", \"status\": \"active\"}",
+            "{\"id\": \"\", \"status\": \"active\"}",
+        ),
+        (
+            "{\"id\": \"a\\ud800\", \"status\": \"active\"}",
+            "{\"id\": \"a\\ud800\", \"status\": \"active\"}",
+        ),
+        (
+            "{\"id\": \"job_1\", \"status\": null}",
+            "{\"id\": \"job_1\", \"status\": null}",
+        ),
         ("\u{1b}]52;c;x\u{7}", "\\u{1b}]52;c;x\\u{7}"),
         (&long, &long[..256]),
     ] {
         let error = create_once(reply(201, body.to_owned()).header("x-request-id", "r-1")).await;
         assert_unconfirmed(&error, Outcome::Applied);
-        assert_eq!((error.status, error.request_id.as_deref()), (Some(201), Some("r-1")));
+        assert_eq!(
+            (error.status, error.request_id.as_deref()),
+            (Some(201), Some("r-1"))
+        );
         assert_eq!(error.body.as_deref(), Some(shown));
         assert!(error.message.contains("the service did it"), "{error}");
     }
@@ -137,10 +190,16 @@ async fn an_identifier_is_never_repaired() {
     assert!(error.message.contains("id: contains U+FFFD"), "{error}");
     assert_eq!(error.request_id, None);
 
-    let script =
-        Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
+    let script = Script::new([reply(
+        200,
+        &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..],
+    )]);
     let job = get(&client(&script), &Recorder::default()).await;
-    assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
+    assert_eq!(
+        job.unwrap().model.as_deref(),
+        Some("\u{fffd}"),
+        "what only describes is"
+    );
 }
 
 /// The caller can be interrupted between any two of them, and learns what was last known.
@@ -149,19 +208,32 @@ async fn an_identifier_is_never_repaired() {
 async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     let script = Script::each(|_| reply(201, job_body("active")).into());
     let client = client(&script);
-    let known = [Some(Outcome::NotSent), Some(Outcome::Unknown), Some(Outcome::Applied)];
+    let known = [
+        Some(Outcome::NotSent),
+        Some(Outcome::Unknown),
+        Some(Outcome::Applied),
+    ];
 
     let recorder = Recorder::default();
     create(&client, "Fix the docs", &recorder).await.unwrap();
-    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
+    assert_eq!(
+        (recorder.outcomes(), recorder.outcomes_before_job()),
+        (known.to_vec(), Some(2))
+    );
 
     let recorder = Recorder::default();
     message(&client, "More", &recorder).await.unwrap();
-    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
+    assert_eq!(
+        (recorder.outcomes(), recorder.outcomes_before_job()),
+        (known.to_vec(), Some(2))
+    );
 
     let recorder = Recorder::default();
     client.call(write(), &recorder, json).await.unwrap();
-    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), None));
+    assert_eq!(
+        (recorder.outcomes(), recorder.outcomes_before_job()),
+        (known.to_vec(), None)
+    );
 }
 
 /// Rows: A6.
@@ -174,17 +246,30 @@ async fn a_success_whose_body_is_lost_did_happen() {
     let begun = Instant::now();
     let error = create_once(reply(201, "{\"id\"").header("x-request-id", "r-1").hang()).await;
     assert_unconfirmed(&error, Outcome::Applied);
-    assert_eq!((error.request_id.as_deref(), begun.elapsed()), (Some("r-1"), secs(60)));
+    assert_eq!(
+        (error.request_id.as_deref(), begun.elapsed()),
+        (Some("r-1"), secs(60))
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
     for status in [400, 401, 403, 404, 409, 422, 500] {
-        for lost in [reply(status, "{\"err").broken(), reply(status, "{\"err").hang()] {
+        for lost in [
+            reply(status, "{\"err").broken(),
+            reply(status, "{\"err").hang(),
+        ] {
             let begun = Instant::now();
             let error = create_once(lost).await;
-            assert!(begun.elapsed() <= secs(5), "words are not worth the whole timeout");
-            let outcome = if status == 500 { Outcome::Unknown } else { Outcome::Rejected };
+            assert!(
+                begun.elapsed() <= secs(5),
+                "words are not worth the whole timeout"
+            );
+            let outcome = if status == 500 {
+                Outcome::Unknown
+            } else {
+                Outcome::Rejected
+            };
             assert_eq!((error.status, error.outcome), (Some(status), Some(outcome)));
         }
     }
@@ -193,19 +278,36 @@ async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
 /// Rows: A7.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_write_waits_as_asked_and_goes_out_again() {
-    let script = Script::new([with_retry_after(429, "1"), reply(201, job_body("active")).into()]);
-    create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap();
+    let script = Script::new([
+        with_retry_after(429, "1"),
+        reply(201, job_body("active")).into(),
+    ]);
+    create(&client(&script), "Fix the docs", &Recorder::default())
+        .await
+        .unwrap();
     assert_eq!(script.gaps(), [secs(1)]);
     let sent = script.sent();
     assert_eq!(sent[0].body, sent[1].body);
     assert_eq!(sent[0].url, sent[1].url);
 
     let script = Script::each(|_| with_retry_after(429, "1"));
-    let error =
-        create(&client_with(&script, &options(), 1.0), "Fix", &Recorder::default()).await.unwrap_err();
-    assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
+    let error = create(
+        &client_with(&script, &options(), 1.0),
+        "Fix",
+        &Recorder::default(),
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::Status, Some(Outcome::Rejected))
+    );
     assert_eq!((script.count(), error.attempts.len()), (3, 3));
-    assert_eq!(script.gaps(), [secs(2), secs(4)], "its backoff, where that is longer");
+    assert_eq!(
+        script.gaps(),
+        [secs(2), secs(4)],
+        "its backoff, where that is longer"
+    );
     assert_eq!(error.retry_after, Some(secs(1)));
 }
 
@@ -213,17 +315,36 @@ async fn a_throttled_write_waits_as_asked_and_goes_out_again() {
 #[tokio::test(start_paused = true)]
 async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
     for status in [300, 301, 302, 303, 304, 307, 308] {
-        let error =
-            create_once(reply(status, "").header("location", b"https://evil.example/\xe2\x80\xaex\x9b"))
-                .await;
-        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
-        assert!(error.message.contains("never followed (to https://evil.example/"), "{error}");
-        assert!(!error.message.contains('\u{202e}') && error.message.contains("\\u{202e}"), "{error}");
+        let error = create_once(
+            reply(status, "").header("location", b"https://evil.example/\xe2\x80\xaex\x9b"),
+        )
+        .await;
+        assert_eq!(
+            (error.kind, error.outcome),
+            (Kind::Status, Some(Outcome::Rejected))
+        );
+        assert!(
+            error
+                .message
+                .contains("never followed (to https://evil.example/"),
+            "{error}"
+        );
+        assert!(
+            !error.message.contains('\u{202e}') && error.message.contains("\\u{202e}"),
+            "{error}"
+        );
     }
     let error = create_once(bare(302)).await;
-    assert!(error.message.contains("never followed (to nowhere)"), "{error}");
+    assert!(
+        error.message.contains("never followed (to nowhere)"),
+        "{error}"
+    );
     let script = Script::new([bare(301)]);
-    assert_eq!(fail(&client(&script), read()).await.status, Some(301), "nor those of a read");
+    assert_eq!(
+        fail(&client(&script), read()).await.status,
+        Some(301),
+        "nor those of a read"
+    );
 }
 
 /// Rows: A1.
@@ -236,7 +357,11 @@ async fn no_setting_makes_a_write_go_out_again() {
         (reply(201, "{").broken().into(), Outcome::Applied),
     ] {
         let script = Script::new([step]);
-        let many = Options { max_retries: 100, max_retry_after: 1e6, ..options() };
+        let many = Options {
+            max_retries: 100,
+            max_retry_after: 1e6,
+            ..options()
+        };
         let error = fail(&client_with(&script, &many, 0.0), write()).await;
         assert_unconfirmed(&error, outcome);
         assert_eq!(script.count(), 1);
@@ -250,13 +375,25 @@ async fn an_interrupted_write_says_what_is_known_of_it() {
     let client = client(&script);
     let recorder = Recorder::default();
     let mut create = Box::pin(create(&client, "Fix the docs", &recorder));
-    assert!(tokio::time::timeout(secs(10), create.as_mut()).await.is_err());
+    assert!(
+        tokio::time::timeout(secs(10), create.as_mut())
+            .await
+            .is_err()
+    );
     assert_eq!(recorder.outcome(), Some(Outcome::Rejected), "in the pause");
-    assert!(tokio::time::timeout(secs(30), create.as_mut()).await.is_err());
+    assert!(
+        tokio::time::timeout(secs(30), create.as_mut())
+            .await
+            .is_err()
+    );
     assert_eq!(recorder.outcome(), Some(Outcome::Unknown), "under way");
     assert_eq!(script.in_flight(), 1);
     drop(create);
-    assert_eq!((script.in_flight(), script.count()), (0, 2), "the connection went with it");
+    assert_eq!(
+        (script.in_flight(), script.count()),
+        (0, 2),
+        "the connection went with it"
+    );
 
     let recorder = Recorder::default();
     drop(support::create(&client, "Fix the docs", &recorder));
@@ -267,9 +404,23 @@ async fn an_interrupted_write_says_what_is_known_of_it() {
 async fn a_write_that_stands_in_line_was_not_sent() {
     let script = Script::new([with_retry_after(429, "30")]);
     let client = client(&script);
-    fail(&handle(&client, Options { max_retries: 0, ..options() }), write()).await;
+    fail(
+        &handle(
+            &client,
+            Options {
+                max_retries: 0,
+                ..options()
+            },
+        ),
+        write(),
+    )
+    .await;
     let recorder = Recorder::default();
-    assert!(tokio::time::timeout(secs(5), create(&client, "Fix", &recorder)).await.is_err());
+    assert!(
+        tokio::time::timeout(secs(5), create(&client, "Fix", &recorder))
+            .await
+            .is_err()
+    );
     assert_eq!(recorder.outcome(), Some(Outcome::NotSent));
     assert_eq!(script.count(), 1);
 }
@@ -279,24 +430,55 @@ async fn a_write_that_stands_in_line_was_not_sent() {
 async fn a_write_reported_as_not_sent_is_not_sent_later() {
     let script = Script::new::<Step>([]);
     let recorder = Recorder::default();
-    recorder.gone.store(true, std::sync::atomic::Ordering::Relaxed);
-    let error = create(&client(&script), "Fix", &recorder).await.unwrap_err();
+    recorder
+        .gone
+        .store(true, std::sync::atomic::Ordering::Relaxed);
+    let error = create(&client(&script), "Fix", &recorder)
+        .await
+        .unwrap_err();
     assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_carry_what_the_contract_says() {
-    let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
+    let script = Script::new([
+        reply(200, job_body("active")),
+        reply(200, job_body("active")),
+    ]);
     let client = client(&script);
-    create(&client, "Fix \u{e9}\"\n", &Recorder::default()).await.unwrap();
-    job::message(&client, segment("a~b&c"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
+    create(&client, "Fix \u{e9}\"\n", &Recorder::default())
+        .await
+        .unwrap();
+    job::message(
+        &client,
+        segment("a~b&c"),
+        segment("job_1"),
+        prompt(),
+        &Recorder::default(),
+    )
+    .await
+    .unwrap();
     let sent = script.sent();
     assert_eq!(sent[0].method, "POST");
-    assert_eq!(sent[0].url.as_str(), "https://docs.example.com/api/v2/agent/demo/job");
-    assert_eq!(sent[1].url.as_str(), "https://docs.example.com/api/v2/agent/a~b%26c/job/job_1/message");
-    assert_eq!(sent[0].body.as_deref(), Some("{\"prompt\":\"Fix \u{e9}\\\"\\n\"}".as_bytes()));
+    assert_eq!(
+        sent[0].url.as_str(),
+        "https://docs.example.com/api/v2/agent/demo/job"
+    );
+    assert_eq!(
+        sent[1].url.as_str(),
+        "https://docs.example.com/api/v2/agent/a~b%26c/job/job_1/message"
+    );
+    assert_eq!(
+        sent[0].body.as_deref(),
+        Some("{\"prompt\":\"Fix \u{e9}\\\"\\n\"}".as_bytes())
+    );
     for request in &sent {
-        let header = |name: &str| request.headers.get(name).map(|value| value.to_str().unwrap());
+        let header = |name: &str| {
+            request
+                .headers
+                .get(name)
+                .map(|value| value.to_str().unwrap())
+        };
         assert_eq!(header("authorization").unwrap(), format!("Bearer {KEY}"));
         assert_eq!(request.headers.get_all("authorization").iter().count(), 1);
         assert!(request.headers["authorization"].is_sensitive());
@@ -315,24 +497,56 @@ async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
     let error = get(&client, &Recorder::default()).await.unwrap_err();
     assert_eq!(error.kind, Kind::Response);
     assert!(error.message.contains("job_2"), "{error}");
-    let error = message(&client, "More", &Recorder::default()).await.unwrap_err();
+    let error = message(&client, "More", &Recorder::default())
+        .await
+        .unwrap_err();
     assert_unconfirmed(&error, Outcome::Applied);
 }
 
 /// It would go out with no time left for its answer.
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_place_comes_within_the_last_second_of_its_deadline_is_not_sent() {
-    let script = Script::each(|_| reply(201, job_body("active")).after(Duration::from_millis(29_500)).into());
-    let client = client_with(&script, &Options { timeout: 20.0, deadline: 30.0, ..options() }, 0.0);
-    let others = all_of(MAX_WRITES, &client, |client| async move { call(&client, write()).await.map(drop) });
+    let script = Script::each(|_| {
+        reply(201, job_body("active"))
+            .after(Duration::from_millis(29_500))
+            .into()
+    });
+    let client = client_with(
+        &script,
+        &Options {
+            timeout: 20.0,
+            deadline: 30.0,
+            ..options()
+        },
+        0.0,
+    );
+    let others = all_of(MAX_WRITES, &client, |client| async move {
+        call(&client, write()).await.map(drop)
+    });
     tokio::task::yield_now().await;
     let begun = Instant::now();
     let error = fail(&client, write()).await;
-    assert_eq!((error.kind, error.outcome), (Kind::Timeout, Some(Outcome::NotSent)), "{error}");
-    assert!(error.deadline_exceeded && begun.elapsed() == secs(29), "{:?}", begun.elapsed());
-    assert!(error.message.contains("not sent within its deadline of 30 s"), "{error}");
+    assert_eq!(
+        (error.kind, error.outcome),
+        (Kind::Timeout, Some(Outcome::NotSent)),
+        "{error}"
+    );
+    assert!(
+        error.deadline_exceeded && begun.elapsed() == secs(29),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(
+        error
+            .message
+            .contains("not sent within its deadline of 30 s"),
+        "{error}"
+    );
     assert!(ends(others).await.iter().all(Result::is_ok));
-    assert_eq!((script.count(), client.stats().snapshot().requests), (MAX_WRITES, MAX_WRITES as u64));
+    assert_eq!(
+        (script.count(), client.stats().snapshot().requests),
+        (MAX_WRITES, MAX_WRITES as u64)
+    );
 }
 
 /// Rows: M2.
@@ -346,7 +560,10 @@ async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_mo
         tokio::time::advance(secs(3600)).await;
         let error = calling.await.unwrap();
         assert!(
-            error.deadline_exceeded && error.outcome.is_none_or(|outcome| outcome == Outcome::Rejected),
+            error.deadline_exceeded
+                && error
+                    .outcome
+                    .is_none_or(|outcome| outcome == Outcome::Rejected),
             "{error}"
         );
         assert_eq!((error.attempts.len(), script.count()), (1, 1));
@@ -359,6 +576,9 @@ async fn a_call_with_an_error_before_anything_was_sent_sends_nothing() {
     let client = client(&script);
     let mut broken = write();
     broken.path = Template::own("/v2/{project_id}".to_owned());
-    assert_eq!(call(&client, broken).await.unwrap_err().kind, Kind::Argument);
+    assert_eq!(
+        call(&client, broken).await.unwrap_err().kind,
+        Kind::Argument
+    );
     assert_eq!((script.count(), client.stats().snapshot().requests), (0, 0));
 }

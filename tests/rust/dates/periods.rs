@@ -18,11 +18,41 @@ fn days(period: Period) -> String {
 #[test]
 fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
     for (text, has, kind, name, before) in [
-        ("2025", "2025-01-01 2026-01-01", "year", "2025", "2024-01-01 2025-01-01"),
-        ("2026-Q1", "2026-01-01 2026-04-01", "quarter", "Q1 2026", "2025-10-01 2026-01-01"),
-        ("2024-02", "2024-02-01 2024-03-01", "month", "February 2024", "2024-01-01 2024-02-01"),
-        ("January 2026", "2026-01-01 2026-02-01", "month", "January 2026", "2025-12-01 2026-01-01"),
-        ("oct 2026", "2026-10-01 2026-11-01", "month", "October 2026", "2026-09-01 2026-10-01"),
+        (
+            "2025",
+            "2025-01-01 2026-01-01",
+            "year",
+            "2025",
+            "2024-01-01 2025-01-01",
+        ),
+        (
+            "2026-Q1",
+            "2026-01-01 2026-04-01",
+            "quarter",
+            "Q1 2026",
+            "2025-10-01 2026-01-01",
+        ),
+        (
+            "2024-02",
+            "2024-02-01 2024-03-01",
+            "month",
+            "February 2024",
+            "2024-01-01 2024-02-01",
+        ),
+        (
+            "January 2026",
+            "2026-01-01 2026-02-01",
+            "month",
+            "January 2026",
+            "2025-12-01 2026-01-01",
+        ),
+        (
+            "oct 2026",
+            "2026-10-01 2026-11-01",
+            "month",
+            "October 2026",
+            "2026-09-01 2026-10-01",
+        ),
         (
             "2026-W03",
             "2026-01-12 2026-01-19",
@@ -44,10 +74,34 @@ fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
             "week 53 of 2020 (from 28 December)",
             "2020-12-21 2020-12-28",
         ),
-        ("2026-01-31", "2026-01-31 2026-02-01", "day", "31 January 2026", "2026-01-30 2026-01-31"),
-        ("2026-11-22", "2026-11-22 2026-11-23", "day", "22 November 2026", "2026-11-21 2026-11-22"),
-        ("yesterday", "2026-11-21 2026-11-22", "day", "21 November 2026", "2026-11-20 2026-11-21"),
-        (" Last 7 days", "2026-11-15 2026-11-22", "days", "15 to 21 November 2026", "2026-11-08 2026-11-15"),
+        (
+            "2026-01-31",
+            "2026-01-31 2026-02-01",
+            "day",
+            "31 January 2026",
+            "2026-01-30 2026-01-31",
+        ),
+        (
+            "2026-11-22",
+            "2026-11-22 2026-11-23",
+            "day",
+            "22 November 2026",
+            "2026-11-21 2026-11-22",
+        ),
+        (
+            "yesterday",
+            "2026-11-21 2026-11-22",
+            "day",
+            "21 November 2026",
+            "2026-11-20 2026-11-21",
+        ),
+        (
+            " Last 7 days",
+            "2026-11-15 2026-11-22",
+            "days",
+            "15 to 21 November 2026",
+            "2026-11-08 2026-11-15",
+        ),
         (
             "last 30 days",
             "2026-10-23 2026-11-22",
@@ -62,9 +116,27 @@ fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
             "week 46 of 2026 (from 9 November)",
             "2026-11-02 2026-11-09",
         ),
-        ("last month", "2026-10-01 2026-11-01", "month", "October 2026", "2026-09-01 2026-10-01"),
-        ("last quarter", "2026-07-01 2026-10-01", "quarter", "Q3 2026", "2026-04-01 2026-07-01"),
-        ("last year", "2025-01-01 2026-01-01", "year", "2025", "2024-01-01 2025-01-01"),
+        (
+            "last month",
+            "2026-10-01 2026-11-01",
+            "month",
+            "October 2026",
+            "2026-09-01 2026-10-01",
+        ),
+        (
+            "last quarter",
+            "2026-07-01 2026-10-01",
+            "quarter",
+            "Q3 2026",
+            "2026-04-01 2026-07-01",
+        ),
+        (
+            "last year",
+            "2025-01-01 2026-01-01",
+            "year",
+            "2025",
+            "2024-01-01 2025-01-01",
+        ),
         (
             "2025-12-30 to 2026-01-02",
             "2025-12-30 2026-01-03",
@@ -79,7 +151,13 @@ fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
             "January 2026",
             "2025-12-01 2026-01-01",
         ),
-        ("2026-01 to 2026-03", "2026-01-01 2026-04-01", "quarter", "Q1 2026", "2025-10-01 2026-01-01"),
+        (
+            "2026-01 to 2026-03",
+            "2026-01-01 2026-04-01",
+            "quarter",
+            "Q1 2026",
+            "2025-10-01 2026-01-01",
+        ),
     ] {
         let period = parsed(text);
         assert_eq!(
@@ -104,11 +182,20 @@ fn relative_periods_end_before_today_on_any_day() {
             ("last year", 1.year()),
         ] {
             let period = Period::parse(text, today).unwrap();
-            assert!(period.days.to <= today && Period::of(period.days) == period, "{text} {today}");
+            assert!(
+                period.days.to <= today && Period::of(period.days) == period,
+                "{text} {today}"
+            );
             // The one after it holds today.
             let to = period.days.to.checked_add(span).unwrap();
-            let next = Period::of(Slice { from: period.days.to, to });
-            assert!(to > today && next.before() == Some(period), "{text} {today}");
+            let next = Period::of(Slice {
+                from: period.days.to,
+                to,
+            });
+            assert!(
+                to > today && next.before() == Some(period),
+                "{text} {today}"
+            );
         }
     }
 }

@@ -13,10 +13,15 @@ use futures_util::future::BoxFuture;
 use crate::helpers::site::{PLAIN, Site, asked, page, pager, row, start, turn};
 use crate::helpers::support::{Script, Step, reply};
 
-const AHEAD: Paging = Paging { prefetch: 1, ..PLAIN };
+const AHEAD: Paging = Paging {
+    prefetch: 1,
+    ..PLAIN
+};
 
 fn rows(numbers: std::ops::Range<u64>) -> Vec<String> {
-    numbers.map(|number| row(&format!("/{number}"), number)).collect()
+    numbers
+        .map(|number| row(&format!("/{number}"), number))
+        .collect()
 }
 
 /// A thousand rows, and this instead of the second page of ten.
@@ -28,7 +33,9 @@ fn serve(second: impl Fn() -> Step + Send + 'static) -> Arc<Script> {
 async fn two_pages(script: &Arc<Script>) -> (Pager, Result<usize>) {
     let mut pager = pager(script, 10, AHEAD);
     turn(&mut pager).await.unwrap().unwrap();
-    let second = turn(&mut pager).await.map(|page| page.map_or(0, |page| page.rows.len()));
+    let second = turn(&mut pager)
+        .await
+        .map(|page| page.map_or(0, |page| page.rows.len()));
     (pager, second)
 }
 
@@ -48,10 +55,27 @@ impl Source for Full {
             for line in &lines {
                 rows.read_line(line.as_bytes()).unwrap();
             }
-            let totals = Some(Totals { human: 1, ai: 1, total: 1 });
-            Ok(Page { rows, totals, has_more: true, cursor: None, repaired: false })
+            let totals = Some(Totals {
+                human: 1,
+                ai: 1,
+                total: 1,
+            });
+            Ok(Page {
+                rows,
+                totals,
+                has_more: true,
+                cursor: None,
+                repaired: false,
+            })
         };
-        async move { Ok(Fetched { limit, promises_more: true, decode: Box::new(decode) }) }.boxed()
+        async move {
+            Ok(Fetched {
+                limit,
+                promises_more: true,
+                decode: Box::new(decode),
+            })
+        }
+        .boxed()
     }
 }
 
@@ -94,7 +118,10 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
         let asked = asked(&script);
         assert_eq!(&asked[..2], [(0, 10), (10, 10)]);
         // What is requested after it is requested with what it said in mind.
-        assert!(asked.len() <= 3 && asked.get(2) != Some(&(20, 10)), "{asked:?}");
+        assert!(
+            asked.len() <= 3 && asked.get(2) != Some(&(20, 10)),
+            "{asked:?}"
+        );
     }
 }
 

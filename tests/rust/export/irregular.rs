@@ -12,10 +12,16 @@ use crate::helpers::site::{
 };
 use crate::helpers::support::{Script, query, reply};
 
-const STRICT: Paging = Paging { strict: true, ..PLAIN };
+const STRICT: Paging = Paging {
+    strict: true,
+    ..PLAIN
+};
 
 async fn fails(script: &Arc<Script>, page_size: u32, paging: Paging) -> Error {
-    export(pager(script, page_size, paging)).await.err().expect("the export should fail")
+    export(pager(script, page_size, paging))
+        .await
+        .err()
+        .expect("the export should fail")
 }
 
 /// Rows: E4.
@@ -24,13 +30,29 @@ async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
     for prefetch in [0, 1, 3] {
         let site = Site::new(500).capped(50);
         let script = site.serve();
-        let export = export(pager(&script, 250, Paging { prefetch, ..PLAIN })).await.unwrap();
+        let export = export(pager(&script, 250, Paging { prefetch, ..PLAIN }))
+            .await
+            .unwrap();
         assert_eq!(export.paths, site.paths());
-        assert_eq!(export.findings, [Finding::Irregular { received: 50, limit: 250 }], "told once");
-        assert!(export.warnings[0].contains("sent 50 rows instead of 250"), "{:?}", export.warnings);
+        assert_eq!(
+            export.findings,
+            [Finding::Irregular {
+                received: 50,
+                limit: 250
+            }],
+            "told once"
+        );
+        assert!(
+            export.warnings[0].contains("sent 50 rows instead of 250"),
+            "{:?}",
+            export.warnings
+        );
         let sent = asked(&script);
         let wasted = sent.len() - 10;
-        assert!(wasted < prefetch.max(1) as usize, "{wasted} requests wasted: {sent:?}");
+        assert!(
+            wasted < prefetch.max(1) as usize,
+            "{wasted} requests wasted: {sent:?}"
+        );
     }
 }
 
@@ -48,7 +70,12 @@ async fn rows_that_many_pages_bring_again_are_still_known() {
     let mut once = all.clone();
     once.sort();
     once.dedup();
-    assert!(all.len() == once.len() && all.len() > 90, "{} rows, {} of them once", all.len(), once.len());
+    assert!(
+        all.len() == once.len() && all.len() > 90,
+        "{} rows, {} of them once",
+        all.len(),
+        once.len()
+    );
 }
 
 /// Rows: E5.
@@ -57,9 +84,17 @@ async fn a_page_that_is_longer_than_asked_for_loses_and_doubles_no_row() {
     for prefetch in [0, 1, 3] {
         let site = Site::new(100).at_least(25);
         let script = site.serve();
-        let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN })).await.unwrap();
+        let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN }))
+            .await
+            .unwrap();
         assert_eq!(export.paths, site.paths());
-        assert_eq!(export.findings, [Finding::Irregular { received: 25, limit: 10 }]);
+        assert_eq!(
+            export.findings,
+            [Finding::Irregular {
+                received: 25,
+                limit: 10
+            }]
+        );
         assert!(
             asked(&script).iter().all(|(offset, _)| offset % 10 == 0),
             "by the limit, as the contract says"
@@ -76,7 +111,9 @@ async fn an_irregular_page_is_an_error_where_that_was_asked_for() {
         assert_eq!((error.kind, script.count()), (Kind::Pagination, 1));
         assert!(error.message.contains("instead of 10"), "{error}");
     }
-    let export = export(pager(&Site::new(95).serve(), 10, STRICT)).await.unwrap();
+    let export = export(pager(&Site::new(95).serve(), 10, STRICT))
+        .await
+        .unwrap();
     assert_eq!(export.paths.len(), 95, "a short last page is no fault");
 }
 
@@ -87,7 +124,12 @@ async fn an_empty_page_with_more_to_come_is_an_error_at_once() {
         let script = pages([page(&[], 0, true)]);
         let error = fails(&script, 10, Paging { prefetch, ..PLAIN }).await;
         assert_eq!(error.kind, Kind::Pagination);
-        assert!(error.message.contains("it sent no rows and said that there are more"), "{error}");
+        assert!(
+            error
+                .message
+                .contains("it sent no rows and said that there are more"),
+            "{error}"
+        );
     }
     let script = pages([page(&[row("/0", 1)], 1, true), page(&[], 1, true)]);
     assert_eq!(fails(&script, 1, PLAIN).await.kind, Kind::Pagination);
@@ -96,8 +138,12 @@ async fn an_empty_page_with_more_to_come_is_an_error_at_once() {
 /// Rows: E2.
 #[tokio::test(start_paused = true)]
 async fn the_same_page_again_is_an_error() {
-    let [a, b] = ["/a", "/b"].map(|path| page(&[row(path, 1), row(&format!("{path}/x"), 2)], 9, true));
-    for bodies in [vec![a.clone(), a.clone()], vec![a.clone(), b.clone(), a.clone()]] {
+    let [a, b] =
+        ["/a", "/b"].map(|path| page(&[row(path, 1), row(&format!("{path}/x"), 2)], 9, true));
+    for bodies in [
+        vec![a.clone(), a.clone()],
+        vec![a.clone(), b.clone(), a.clone()],
+    ] {
         let count = bodies.len();
         let script = pages(bodies);
         let error = fails(&script, 2, PLAIN).await;
@@ -105,13 +151,18 @@ async fn the_same_page_again_is_an_error() {
         assert!(error.message.contains("the same page again"), "{error}");
     }
     // However long ago it was: that loop would never end.
-    let mut bodies: Vec<_> = (0..40).map(|n| page(&[row(&format!("/{n}"), 1)], 9, true)).collect();
+    let mut bodies: Vec<_> = (0..40)
+        .map(|n| page(&[row(&format!("/{n}"), 1)], 9, true))
+        .collect();
     bodies.push(bodies[3].clone());
     let script = pages(bodies);
     assert_eq!(fails(&script, 1, PLAIN).await.kind, Kind::Pagination);
     // As the last page it is merely a repeat.
     let script = pages([a, b.replace("\"/b", "\"/a").replace("true", "false")]);
-    assert_eq!(export(pager(&script, 2, PLAIN)).await.unwrap().paths.len(), 2);
+    assert_eq!(
+        export(pager(&script, 2, PLAIN)).await.unwrap().paths.len(),
+        2
+    );
 }
 
 /// Rows: E2.
@@ -122,9 +173,16 @@ async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_count
         let mut requests = 0;
         let script = Script::each(move |_| {
             requests += moving;
-            reply(200, page(&[row("/0", requests), row("/1", requests)], 9, true)).into()
+            reply(
+                200,
+                page(&[row("/0", requests), row("/1", requests)], 9, true),
+            )
+            .into()
         });
-        assert_eq!(fails(&script, 2, Paging { prefetch, ..PLAIN }).await.kind, Kind::Pagination);
+        assert_eq!(
+            fails(&script, 2, Paging { prefetch, ..PLAIN }).await.kind,
+            Kind::Pagination
+        );
         assert!(script.count() <= most, "{}", script.count());
     }
 }
@@ -143,36 +201,70 @@ async fn a_broken_rule_is_an_error_at_the_next_request_too() {
 #[tokio::test(start_paused = true)]
 async fn rows_of_unknown_shape_may_stand_there_twice() {
     // In full pages: nothing can have brought a row again but the service itself.
-    let script =
-        pages([page(&[row("/0", 1), row("/0", 1)], 9, true), page(&[row("/0", 1), row("/1", 1)], 9, false)]);
-    let export = export(pager_at(&script, start_json(2), PLAIN)).await.unwrap();
-    assert_eq!(export.paths.iter().filter(|row| row.contains("\"/0\"")).count(), 3);
+    let script = pages([
+        page(&[row("/0", 1), row("/0", 1)], 9, true),
+        page(&[row("/0", 1), row("/1", 1)], 9, false),
+    ]);
+    let export = export(pager_at(&script, start_json(2), PLAIN))
+        .await
+        .unwrap();
+    assert_eq!(
+        export
+            .paths
+            .iter()
+            .filter(|row| row.contains("\"/0\""))
+            .count(),
+        3
+    );
     assert_eq!(export.findings, []);
-    assert!(script.sent()[0].url.path().ends_with("/v1/analytics/demo/feedback"));
+    assert!(
+        script.sent()[0]
+            .url
+            .path()
+            .ends_with("/v1/analytics/demo/feedback")
+    );
 }
 
 /// Rows: E2, M5.
 #[tokio::test(start_paused = true)]
 async fn equal_rows_without_a_key_are_kept_where_pages_are_capped() {
-    let rows: Vec<_> = (0..60).map(|n| row(&format!("/{}", n * n % 16), 1)).collect();
+    let rows: Vec<_> = (0..60)
+        .map(|n| row(&format!("/{}", n * n % 16), 1))
+        .collect();
     let served = rows.clone();
     let script = Script::each(move |request| {
         let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
         let some: Vec<_> = served.iter().skip(offset).take(7).cloned().collect();
         reply(200, page(&some, 60, offset + some.len() < 60)).into()
     });
-    let every = export(pager_at(&script, start_json(250), PLAIN)).await.unwrap();
+    let every = export(pager_at(&script, start_json(250), PLAIN))
+        .await
+        .unwrap();
     assert_eq!(every.paths, rows);
-    assert_eq!(every.findings, [Finding::Irregular { received: 7, limit: 250 }]);
+    assert_eq!(
+        every.findings,
+        [Finding::Irregular {
+            received: 7,
+            limit: 250
+        }]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn rows_without_a_key_that_short_pages_bring_again_are_dropped_and_told() {
     let rows = ["/0", "/1", "/1", "/2"].map(|path| row(path, 1));
     let script = pages([page(&rows[..3], 9, true), page(&rows[2..], 9, false)]);
-    let every = export(pager_at(&script, start_json(4), PLAIN)).await.unwrap();
+    let every = export(pager_at(&script, start_json(4), PLAIN))
+        .await
+        .unwrap();
     assert_eq!(every.paths, rows);
-    assert_eq!(every.findings[1..], [Finding::Overlap { rows: 1, received: 3 }]);
+    assert_eq!(
+        every.findings[1..],
+        [Finding::Overlap {
+            rows: 1,
+            received: 3
+        }]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -183,7 +275,9 @@ async fn rows_without_a_key_come_once_also_if_pages_are_cut_where_rows_are_left_
         let number = |name| query(&request.url, name).unwrap();
         site.answer(number("offset"), number("limit").min(caps.next().unwrap()))
     });
-    let every = export(pager_at(&script, start_json(100), PLAIN)).await.unwrap();
+    let every = export(pager_at(&script, start_json(100), PLAIN))
+        .await
+        .unwrap();
     let rows = [0, 1, 3, 4, 6, 7, 9, 10].map(|n| row(&format!("/{n}"), n));
     assert_eq!(every.paths, rows);
 }
@@ -195,9 +289,21 @@ async fn a_last_page_that_left_rows_out_is_resumed_within() {
         let script = site.serve();
         let all = turns(&mut pager_at(&script, beginning, PLAIN)).await;
         let last = all.last().unwrap();
-        assert_eq!((last.mark.offset(), last.mark.shape().has_more, last.rows.len()), (3, false, 2));
-        let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
-        assert_eq!((&rest.paths[..], rest.warnings), (&names(&last.rows)[1..], vec![]));
+        assert_eq!(
+            (
+                last.mark.offset(),
+                last.mark.shape().has_more,
+                last.rows.len()
+            ),
+            (3, false, 2)
+        );
+        let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN))
+            .await
+            .unwrap();
+        assert_eq!(
+            (&rest.paths[..], rest.warnings),
+            (&names(&last.rows)[1..], vec![])
+        );
     }
 }
 
@@ -205,7 +311,10 @@ async fn a_last_page_that_left_rows_out_is_resumed_within() {
 async fn rows_that_were_handed_out_are_remembered_within_the_window() {
     let every: Vec<_> = (0..30).map(|n| row(&format!("/{n}"), n)).collect();
     let answer = |rows: std::ops::Range<usize>| page(&every[rows], 30, true);
-    let first = turn(&mut pager(&pages([answer(0..12)]), 20, PLAIN)).await.unwrap().unwrap();
+    let first = turn(&mut pager(&pages([answer(0..12)]), 20, PLAIN))
+        .await
+        .unwrap()
+        .unwrap();
     // In the next part pages are shorter than what was handed out, and more of them than the window holds.
     let short = pages((0..10).map(|n| answer(n..n + 1)).chain([answer(10..13)]));
     let mut pager = pager_at(&short, reread(&first.mark.behind(11)), PLAIN);
@@ -215,8 +324,14 @@ async fn rows_that_were_handed_out_are_remembered_within_the_window() {
         // Nor are they forgotten by a third part.
         let offset = usize::try_from(again.mark.offset()).unwrap() + 1;
         let rest = pages([answer(offset..14)]);
-        let third = turn(&mut pager_at(&rest, reread(&again.mark.behind(0)), PLAIN)).await.unwrap().unwrap();
+        let third = turn(&mut pager_at(&rest, reread(&again.mark.behind(0)), PLAIN))
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(names(&third.rows), ["/11", "/12", "/13"], "from {offset}");
     }
-    assert_eq!(names(&turn(&mut pager).await.unwrap().unwrap().rows), ["/11", "/12"]);
+    assert_eq!(
+        names(&turn(&mut pager).await.unwrap().unwrap().rows),
+        ["/11", "/12"]
+    );
 }

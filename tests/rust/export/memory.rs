@@ -23,18 +23,41 @@ const ROWS: u64 = 1_000_000;
 struct Capped(u64);
 
 impl Source for Capped {
-    fn fetch(&self, wanted: Wanted, _observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+    fn fetch(
+        &self,
+        wanted: Wanted,
+        _observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Fetched>> {
         let end = (wanted.offset + u64::from(wanted.limit).min(self.0)).min(ROWS);
         let decode = Box::new(move || {
             let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
             for number in wanted.offset..end {
                 let path = format!("/docs/section/page-{number:07}");
-                rows.push(&[Cell::Text(&path), Cell::Integer(1), Cell::Integer(2), Cell::Integer(3)]);
+                rows.push(&[
+                    Cell::Text(&path),
+                    Cell::Integer(1),
+                    Cell::Integer(2),
+                    Cell::Integer(3),
+                ]);
             }
-            let totals = Some(Totals { human: 1, ai: 2, total: 3 });
-            Ok(Page { rows, totals, has_more: end < ROWS, cursor: None, repaired: false })
+            let totals = Some(Totals {
+                human: 1,
+                ai: 2,
+                total: 3,
+            });
+            Ok(Page {
+                rows,
+                totals,
+                has_more: end < ROWS,
+                cursor: None,
+                repaired: false,
+            })
         });
-        let fetched = Fetched { limit: wanted.limit, promises_more: false, decode };
+        let fetched = Fetched {
+            limit: wanted.limit,
+            promises_more: false,
+            decode,
+        };
         async move { Ok(fetched) }.boxed()
     }
 }
@@ -42,8 +65,16 @@ impl Source for Capped {
 /// The most memory that the process has taken, in bytes.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap();
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<usize>()
+        .unwrap()
+        * 1024
 }
 
 #[tokio::test]
@@ -51,26 +82,50 @@ fn peak() -> usize {
 async fn child_that_collects() {
     let cap = std::env::var(CAP).unwrap();
     let place = start(250);
-    let mut stream = ExportStream::new(Arc::new(Capped(cap.parse().unwrap())), place.clone(), PLAIN);
+    let mut stream =
+        ExportStream::new(Arc::new(Capped(cap.parse().unwrap())), place.clone(), PLAIN);
     let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     let before = peak();
-    stream.gather(Remainder { place, paging: PLAIN, rest: None }, &observer).await.unwrap();
+    stream
+        .gather(
+            Remainder {
+                place,
+                paging: PLAIN,
+                rest: None,
+            },
+            &observer,
+        )
+        .await
+        .unwrap();
     let table = stream.table().await.unwrap();
     assert_eq!(table.len() as u64, ROWS);
     let taken = peak() - before;
     let batches = table.reader().unwrap();
-    let of_table: usize = batches.map(|batch| batch.unwrap().get_array_memory_size()).sum();
-    assert!(taken < 2 * of_table, "{cap} rows a page: {taken} bytes for a table of {of_table}");
+    let of_table: usize = batches
+        .map(|batch| batch.unwrap().get_array_memory_size())
+        .sum();
+    assert!(
+        taken < 2 * of_table,
+        "{cap} rows a page: {taken} bytes for a table of {of_table}"
+    );
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_collected_export_takes_less_than_twice_its_table_however_pages_are_capped() {
     let children = ["1", "50", "249"].map(|cap| {
-        process("export::memory::child_that_collects").env(CAP, cap).stdout(Stdio::piped()).spawn().unwrap()
+        process("export::memory::child_that_collects")
+            .env(CAP, cap)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
     });
     for child in children {
         let ended = child.wait_with_output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+        assert!(
+            ended.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ended.stdout)
+        );
     }
 }

@@ -10,27 +10,51 @@ use crate::export::resume::reread;
 use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};
 use crate::helpers::support::{Script, query, reply};
 
-const STRICT: Paging = Paging { strict: true, ..PLAIN };
+const STRICT: Paging = Paging {
+    strict: true,
+    ..PLAIN
+};
 
 fn totals(total: i64) -> Totals {
-    Totals { human: total, ai: 0, total }
+    Totals {
+        human: total,
+        ai: 0,
+        total,
+    }
 }
 
 /// Rows: D13, E5, E7.
 #[tokio::test(start_paused = true)]
 async fn repeats_are_dropped_or_kept_and_reported() {
-    let alike = ["/caf\u{e9}", "/cafe\u{301}", "/A", "/a", "/a/", "", " ", "/a\u{200f}"];
+    let alike = [
+        "/caf\u{e9}",
+        "/cafe\u{301}",
+        "/A",
+        "/a",
+        "/a/",
+        "",
+        " ",
+        "/a\u{200f}",
+    ];
     let alike_rows = alike.map(|path| (path, 1));
     // The rows of each page, what is left of them, what is found first, and how the first warning begins.
     for (sent, left, found, warned) in [
         (
-            &[&[("/0", 0), ("/1", 1)][..], &[("/1", 1), ("/2", 2)], &[("/0", 0), ("/3", 3)]][..],
+            &[
+                &[("/0", 0), ("/1", 1)][..],
+                &[("/1", 1), ("/2", 2)],
+                &[("/0", 0), ("/3", 3)],
+            ][..],
             &["/0", "/1", "/2", "/3"][..],
             &[Finding::Dropped(1)][..],
             "2 rows came twice, unchanged",
         ),
         (
-            &[&[("/0", 0), ("/1", 1)], &[("/1", 7), ("/2", 2)], &[("/1", 7), ("/2", 9)]],
+            &[
+                &[("/0", 0), ("/1", 1)],
+                &[("/1", 7), ("/2", 2)],
+                &[("/1", 7), ("/2", 9)],
+            ],
             &["/0", "/1", "/1", "/2", "/2"],
             &[Finding::Differing(1), Finding::Dropped(1)],
             "2 rows came twice with different values",
@@ -54,7 +78,11 @@ async fn repeats_are_dropped_or_kept_and_reported() {
             (left.iter().map(ToString::to_string).collect(), found)
         );
         let first = export.warnings.first().map_or("", String::as_str);
-        assert!(first.starts_with(warned) && first.is_empty() == warned.is_empty(), "{:?}", export.warnings);
+        assert!(
+            first.starts_with(warned) && first.is_empty() == warned.is_empty(),
+            "{:?}",
+            export.warnings
+        );
     }
 }
 
@@ -66,13 +94,29 @@ async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
     for size in [1, 2, 6] {
         let script = pages(rows.chunks(size).enumerate().map(|(at, rows)| {
             // Another row on each page, as the same page again is an error.
-            page(&[rows, &[row(&format!("/more/{at}"), 1)]].concat(), 9, (at + 1) * size < counts.len())
+            page(
+                &[rows, &[row(&format!("/more/{at}"), 1)]].concat(),
+                9,
+                (at + 1) * size < counts.len(),
+            )
         }));
-        let export = export(pager(&script, u32::try_from(size).unwrap() + 1, PLAIN)).await.unwrap();
-        assert_eq!(export.paths.iter().filter(|path| *path == "/0").count(), 3, "192, 193 and 194");
+        let export = export(pager(&script, u32::try_from(size).unwrap() + 1, PLAIN))
+            .await
+            .unwrap();
+        assert_eq!(
+            export.paths.iter().filter(|path| *path == "/0").count(),
+            3,
+            "192, 193 and 194"
+        );
         let warnings = export.warnings.join("; ");
-        assert!(warnings.contains("3 rows came twice, unchanged"), "{warnings}");
-        assert!(warnings.contains("2 rows came twice with different values"), "{warnings}");
+        assert!(
+            warnings.contains("3 rows came twice, unchanged"),
+            "{warnings}"
+        );
+        assert!(
+            warnings.contains("2 rows came twice with different values"),
+            "{warnings}"
+        );
     }
 }
 
@@ -80,9 +124,11 @@ async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
 #[tokio::test(start_paused = true)]
 async fn rows_that_moved_over_a_checkpoint_are_reported_by_the_part_after_it() {
     // Of 40 rows 25 are handed out; then one of them moves to the end, the same or with another count.
-    for (was, count, finding, again) in
-        [(3, 3, Finding::Dropped(1), 0), (24, 24, Finding::Dropped(1), 0), (3, 7, Finding::Differing(1), 1)]
-    {
+    for (was, count, finding, again) in [
+        (3, 3, Finding::Dropped(1), 0),
+        (24, 24, Finding::Dropped(1), 0),
+        (3, 7, Finding::Differing(1), 1),
+    ] {
         let site = Site::new(40);
         let mut pager = pager(&site.serve(), 10, PLAIN);
         let mut last = None;
@@ -90,7 +136,10 @@ async fn rows_that_moved_over_a_checkpoint_are_reported_by_the_part_after_it() {
             last = turn(&mut pager).await.unwrap();
         }
         let place = reread(&last.unwrap().mark.behind(5));
-        let mut rows: Vec<_> = (0..40).filter(|n| *n != was).map(|n| row(&format!("/{n}"), n)).collect();
+        let mut rows: Vec<_> = (0..40)
+            .filter(|n| *n != was)
+            .map(|n| row(&format!("/{n}"), n))
+            .collect();
         rows.push(row(&format!("/{was}"), count));
         let script = Script::each(move |request| {
             let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
@@ -98,9 +147,21 @@ async fn rows_that_moved_over_a_checkpoint_are_reported_by_the_part_after_it() {
             reply(200, page(&rows[offset..end], 40, end < 40)).into()
         });
         for window in [PLAIN.window, None] {
-            let rest = export(pager_at(&script, place.clone(), Paging { window, ..PLAIN })).await.unwrap();
-            assert!(rest.findings.contains(&finding), "{was}: {:?}", rest.findings);
-            assert_eq!(rest.paths.iter().filter(|path| **path == format!("/{was}")).count(), again);
+            let rest = export(pager_at(&script, place.clone(), Paging { window, ..PLAIN }))
+                .await
+                .unwrap();
+            assert!(
+                rest.findings.contains(&finding),
+                "{was}: {:?}",
+                rest.findings
+            );
+            assert_eq!(
+                rest.paths
+                    .iter()
+                    .filter(|path| **path == format!("/{was}"))
+                    .count(),
+                again
+            );
         }
     }
 }
@@ -123,9 +184,19 @@ async fn a_checkpoint_knows_the_last_rows_and_stays_small() {
 async fn what_else_the_service_sends_makes_a_row_another() {
     let with = |row: String, extra: &str| row.replace('}', &format!(", {extra}}}"));
     let first = with(row("/0", 1), "\"bot\": 1");
-    for (second, rows) in [(first.clone(), 1), (with(row("/0", 1), "\"bot\": 2"), 2), (row("/0", 1), 2)] {
-        let script = pages([page(std::slice::from_ref(&first), 9, true), page(&[second], 9, false)]);
-        assert_eq!(export(pager(&script, 1, PLAIN)).await.unwrap().paths.len(), rows);
+    for (second, rows) in [
+        (first.clone(), 1),
+        (with(row("/0", 1), "\"bot\": 2"), 2),
+        (row("/0", 1), 2),
+    ] {
+        let script = pages([
+            page(std::slice::from_ref(&first), 9, true),
+            page(&[second], 9, false),
+        ]);
+        assert_eq!(
+            export(pager(&script, 1, PLAIN)).await.unwrap().paths.len(),
+            rows
+        );
     }
 }
 
@@ -136,10 +207,20 @@ async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
     for size in [1, 3] {
         let bodies: Vec<_> = rows.chunks(size).enumerate().collect();
         let last = bodies.len() - 1;
-        let script = pages(bodies.into_iter().map(|(at, rows)| page(rows, 9, at < last)));
-        let export = export(pager(&script, u32::try_from(size).unwrap(), PLAIN)).await.unwrap();
+        let script = pages(
+            bodies
+                .into_iter()
+                .map(|(at, rows)| page(rows, 9, at < last)),
+        );
+        let export = export(pager(&script, u32::try_from(size).unwrap(), PLAIN))
+            .await
+            .unwrap();
         assert_eq!(export.paths, ["/a\u{fffd}"; 3]);
-        assert!(export.findings.iter().all(|finding| !finding.is_change()), "{:?}", export.findings);
+        assert!(
+            export.findings.iter().all(|finding| !finding.is_change()),
+            "{:?}",
+            export.findings
+        );
     }
     let again = pages([page(&rows[..1], 9, true), page(&rows[..1], 9, false)]);
     assert_eq!(
@@ -154,36 +235,72 @@ async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
 async fn totals_that_move_are_reported_with_both_values() {
     let bodies = [10, 11, 11, 12].map(|total| (total, total < 12));
     let bodies = bodies.into_iter().enumerate();
-    let script = pages(bodies.map(|(n, (total, more))| page(&[row(&format!("/{n}"), 1)], total, more)));
+    let script =
+        pages(bodies.map(|(n, (total, more))| page(&[row(&format!("/{n}"), 1)], total, more)));
     let export = export(pager(&script, 1, PLAIN)).await.unwrap();
-    assert_eq!(export.findings, [Finding::Totals { first: totals(10), last: totals(11) }], "told once");
+    assert_eq!(
+        export.findings,
+        [Finding::Totals {
+            first: totals(10),
+            last: totals(11)
+        }],
+        "told once"
+    );
     assert_eq!(export.paths.len(), 4);
-    let [warning] = &export.warnings[..] else { panic!("{:?}", export.warnings) };
-    assert!(warning.contains("total=10") && warning.contains("total=12"), "{warning}");
+    let [warning] = &export.warnings[..] else {
+        panic!("{:?}", export.warnings)
+    };
+    assert!(
+        warning.contains("total=10") && warning.contains("total=12"),
+        "{warning}"
+    );
 }
 
 /// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
-    for (window, distance, found) in
-        [(Some(8), 7, true), (Some(8), 9, false), (None, 9, true), (None, 500, true)]
-    {
+    for (window, distance, found) in [
+        (Some(8), 7, true),
+        (Some(8), 9, false),
+        (None, 9, true),
+        (None, 500, true),
+    ] {
         let again = distance;
-        let mut bodies: Vec<_> = (0..again).map(|n| page(&[row(&format!("/{n}"), 1)], 9, true)).collect();
+        let mut bodies: Vec<_> = (0..again)
+            .map(|n| page(&[row(&format!("/{n}"), 1)], 9, true))
+            .collect();
         bodies.push(page(&[row("/0", 1)], 9, false));
         let script = pages(bodies);
-        let export = export(pager(&script, 1, Paging { window, ..PLAIN })).await.unwrap();
-        assert_eq!(export.findings == [Finding::Dropped(1)], found, "{window:?} {distance}");
+        let export = export(pager(&script, 1, Paging { window, ..PLAIN }))
+            .await
+            .unwrap();
+        assert_eq!(
+            export.findings == [Finding::Dropped(1)],
+            found,
+            "{window:?} {distance}"
+        );
     }
 }
 
 /// Rows: E5, E6, E7.
 #[tokio::test(start_paused = true)]
 async fn each_of_these_is_an_error_where_that_was_asked_for() {
-    let moved = pages([page(&[row("/0", 1)], 9, true), page(&[row("/1", 1)], 10, false)]);
-    let dropped = pages([page(&[row("/0", 1)], 9, true), page(&[row("/0", 1)], 9, false)]);
-    let differing = pages([page(&[row("/0", 1)], 9, true), page(&[row("/0", 2)], 9, false)]);
-    let repaired = pages([page(&[row("/0", 1)], 9, true), page(&[row("/\\ud800", 2)], 9, false)]);
+    let moved = pages([
+        page(&[row("/0", 1)], 9, true),
+        page(&[row("/1", 1)], 10, false),
+    ]);
+    let dropped = pages([
+        page(&[row("/0", 1)], 9, true),
+        page(&[row("/0", 1)], 9, false),
+    ]);
+    let differing = pages([
+        page(&[row("/0", 1)], 9, true),
+        page(&[row("/0", 2)], 9, false),
+    ]);
+    let repaired = pages([
+        page(&[row("/0", 1)], 9, true),
+        page(&[row("/\\ud800", 2)], 9, false),
+    ]);
     for (script, words) in [
         (moved, "the totals changed during the export, from human=9"),
         (dropped, "1 row came twice, unchanged"),
@@ -194,7 +311,10 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
         assert!(turn(&mut pager).await.unwrap().is_some());
         let error = turn(&mut pager).await.unwrap_err();
         assert_eq!(error.kind, Kind::Pagination);
-        assert!(error.message.contains(words) && error.message.contains("is strict"), "{error}");
+        assert!(
+            error.message.contains(words) && error.message.contains("is strict"),
+            "{error}"
+        );
     }
 }
 
@@ -206,13 +326,27 @@ async fn continuing_after_a_strict_error_loses_no_row() {
         let script = Script::each(move |request| {
             let offset = query(&request.url, "offset").unwrap();
             let rows = [offset, offset + 1].map(|n| row(&format!("/{n}"), 1));
-            reply(200, page(&rows, if offset < 2 { 9 } else { 10 }, offset < last)).into()
+            reply(
+                200,
+                page(&rows, if offset < 2 { 9 } else { 10 }, offset < last),
+            )
+            .into()
         });
         let mut pager = pager(&script, 2, STRICT);
-        assert_eq!(names(&turn(&mut pager).await.unwrap().unwrap().rows), ["/0", "/1"]);
+        assert_eq!(
+            names(&turn(&mut pager).await.unwrap().unwrap().rows),
+            ["/0", "/1"]
+        );
         for _ in 0..5 {
-            assert_eq!(turn(&mut pager).await.unwrap_err().kind, Kind::Pagination, "no page, and no end");
+            assert_eq!(
+                turn(&mut pager).await.unwrap_err().kind,
+                Kind::Pagination,
+                "no page, and no end"
+            );
         }
-        assert_eq!((pager.place().offset, pager.place().rows, pager.place().done), (2, 2, false));
+        assert_eq!(
+            (pager.place().offset, pager.place().rows, pager.place().done),
+            (2, 2, false)
+        );
     }
 }

@@ -22,10 +22,21 @@ use crate::helpers::support::{
 #[tokio::test(start_paused = true)]
 async fn offsets_grow_by_the_limit_until_there_is_no_more() {
     for prefetch in [0, 1] {
-        for (rows, requests) in [(0, 1), (1, 1), (9, 1), (10, 1), (11, 2), (20, 2), (95, 10), (100, 10)] {
+        for (rows, requests) in [
+            (0, 1),
+            (1, 1),
+            (9, 1),
+            (10, 1),
+            (11, 2),
+            (20, 2),
+            (95, 10),
+            (100, 10),
+        ] {
             let site = Site::new(rows);
             let script = site.serve();
-            let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN })).await.unwrap();
+            let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN }))
+                .await
+                .unwrap();
             assert_eq!(export.paths, site.paths());
             assert_eq!(export.warnings, [""; 0]);
             let expected: Vec<_> = (0..requests).map(|number| (number * 10, 10)).collect();
@@ -37,7 +48,10 @@ async fn offsets_grow_by_the_limit_until_there_is_no_more() {
 #[tokio::test(start_paused = true)]
 async fn the_last_page_may_be_full_short_or_empty() {
     for last in [vec![], vec![row("/2", 1)], vec![row("/2", 1), row("/3", 1)]] {
-        let script = pages([page(&[row("/0", 1), row("/1", 1)], 9, true), page(&last, 9, false)]);
+        let script = pages([
+            page(&[row("/0", 1), row("/1", 1)], 9, true),
+            page(&last, 9, false),
+        ]);
         let export = export(pager(&script, 2, PLAIN)).await.unwrap();
         assert_eq!(export.paths.len(), 2 + last.len());
         assert_eq!(export.warnings, [""; 0]);
@@ -47,10 +61,22 @@ async fn the_last_page_may_be_full_short_or_empty() {
 #[tokio::test(start_paused = true)]
 async fn the_end_is_the_end() {
     let script = Site::new(3).serve();
-    let mut pager = pager(&script, 2, Paging { prefetch: 1, ..PLAIN });
+    let mut pager = pager(
+        &script,
+        2,
+        Paging {
+            prefetch: 1,
+            ..PLAIN
+        },
+    );
     let mut more = Vec::new();
     for _ in 0..5 {
-        more.push(turn(&mut pager).await.unwrap().map(|turn| turn.mark.shape().has_more));
+        more.push(
+            turn(&mut pager)
+                .await
+                .unwrap()
+                .map(|turn| turn.mark.shape().has_more),
+        );
     }
     assert_eq!(more, [Some(true), Some(false), None, None, None]);
     assert_eq!(script.count(), 2);
@@ -60,9 +86,18 @@ async fn the_end_is_the_end() {
 #[tokio::test(start_paused = true)]
 async fn requests_carry_the_filters_and_the_offset() {
     let script = Site::new(100).serve();
-    let (from, to) = (Some("2026-01-01".to_owned()), Some("2026-02-01T00:00:00+02:00".to_owned()));
+    let (from, to) = (
+        Some("2026-01-01".to_owned()),
+        Some("2026-02-01T00:00:00+02:00".to_owned()),
+    );
     let listing = Listing::of(VISITORS, &segment("a&b"), from, to);
-    let export = export(pager_at(&script, Checkpoint::new(BASE_URL, listing, 50, 30), PLAIN)).await.unwrap();
+    let export = export(pager_at(
+        &script,
+        Checkpoint::new(BASE_URL, listing, 50, 30),
+        PLAIN,
+    ))
+    .await
+    .unwrap();
     assert_eq!(export.paths, Site::new(100).paths()[30..]);
     let sent = script.sent();
     assert_eq!(
@@ -70,7 +105,10 @@ async fn requests_carry_the_filters_and_the_offset() {
         "https://docs.example.com/api/v1/analytics/a%26b/visitors\
          ?dateFrom=2026-01-01&dateTo=2026-02-01T00%3A00%3A00%2B02%3A00&limit=50&offset=80"
     );
-    assert_eq!((sent[0].method.as_str(), sent[0].body.is_none()), ("GET", true));
+    assert_eq!(
+        (sent[0].method.as_str(), sent[0].body.is_none()),
+        ("GET", true)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,13 +144,28 @@ async fn max_rows_is_what_is_handed_out_and_the_last_request_asks_for_no_more() 
         ] {
             let site = Site::new(1000);
             let script = site.serve();
-            let paging = Paging { max_rows: Some(max_rows), prefetch, ..PLAIN };
+            let paging = Paging {
+                max_rows: Some(max_rows),
+                prefetch,
+                ..PLAIN
+            };
             let export = export(pager(&script, 10, paging)).await.unwrap();
-            assert_eq!(export.paths, site.paths()[..usize::try_from(max_rows).unwrap()]);
+            assert_eq!(
+                export.paths,
+                site.paths()[..usize::try_from(max_rows).unwrap()]
+            );
             let asked = asked(&script);
             let asked_limits: Vec<_> = asked.iter().map(|(_, limit)| *limit).collect();
-            assert_eq!(asked_limits, limits, "max_rows {max_rows}, prefetch {prefetch}");
-            assert!(asked.iter().zip((0..).step_by(10)).all(|((offset, _), at)| *offset == at));
+            assert_eq!(
+                asked_limits, limits,
+                "max_rows {max_rows}, prefetch {prefetch}"
+            );
+            assert!(
+                asked
+                    .iter()
+                    .zip((0..).step_by(10))
+                    .all(|((offset, _), at)| *offset == at)
+            );
         }
     }
 }
@@ -120,7 +173,10 @@ async fn max_rows_is_what_is_handed_out_and_the_last_request_asks_for_no_more() 
 #[tokio::test(start_paused = true)]
 async fn max_rows_holds_also_where_the_service_sends_more_than_was_asked_for() {
     let script = Site::new(100).at_least(30).serve();
-    let paging = Paging { max_rows: Some(7), ..PLAIN };
+    let paging = Paging {
+        max_rows: Some(7),
+        ..PLAIN
+    };
     let export = export(pager(&script, 10, paging)).await.unwrap();
     assert_eq!(export.paths, Site::new(7).paths());
     assert_eq!(script.count(), 1);
@@ -172,7 +228,12 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
 #[tokio::test(start_paused = true)]
 async fn an_export_continues_after_an_error_here_or_from_its_checkpoint() {
     for prefetch in [0, 1, 3] {
-        for failing in [|| bare(401), || bare(500), || Step::Ambiguous, || with_retry_after(429, "3600")] {
+        for failing in [
+            || bare(401),
+            || bare(500),
+            || Step::Ambiguous,
+            || with_retry_after(429, "3600"),
+        ] {
             let mut failures = 0;
             let site = Site::new(50);
             let script = site.serve_but(move |offset| {
@@ -191,7 +252,10 @@ async fn an_export_continues_after_an_error_here_or_from_its_checkpoint() {
                         assert_eq!((place.offset, place.rows), (20, 20));
                         let elsewhere = site.serve();
                         let rest = export(pager_at(&elsewhere, place, PLAIN)).await.unwrap();
-                        assert_eq!((&rest.paths[..], asked(&elsewhere)[0]), (&site.paths()[20..], (20, 10)));
+                        assert_eq!(
+                            (&rest.paths[..], asked(&elsewhere)[0]),
+                            (&site.paths()[20..], (20, 10))
+                        );
                         errors += 1;
                         sleep(secs(3600)).await;
                     }
@@ -207,16 +271,25 @@ async fn an_export_continues_after_an_error_here_or_from_its_checkpoint() {
 fn a_listing_leaves_paging_to_the_pager() {
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").unwrap();
     let listing = |query: &[&str], more| {
-        let query = query.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+        let query = query
+            .iter()
+            .map(|name| ((*name).to_owned(), "1".to_owned()))
+            .collect();
         Listing::other(&path, None, query, shape("items", more))
     };
     for taken in ["limit", "offset"] {
         let error = listing(&["kind", taken], "hasMore").unwrap_err();
-        assert!(error.kind == Kind::Argument && error.message.contains(taken), "{error}");
+        assert!(
+            error.kind == Kind::Argument && error.message.contains(taken),
+            "{error}"
+        );
     }
     assert_eq!(listing(&[], "items").unwrap_err().kind, Kind::Argument);
     let good = listing(&["kind", "Limit"], "hasMore").unwrap();
-    assert_eq!((good.filter("kind"), good.filter("limit"), good.is_known()), (Some("1"), None, false));
+    assert_eq!(
+        (good.filter("kind"), good.filter("limit"), good.is_known()),
+        (Some("1"), None, false)
+    );
     for (path, of) in [
         ("/v1/analytics/{project_id}/visitors", Lane::Analytics),
         ("/v1/analytics/{project_id}/feedback", Lane::Analytics),
@@ -231,10 +304,21 @@ fn a_listing_leaves_paging_to_the_pager() {
 async fn totals_cost_one_request_for_one_row() {
     let script = Site::new(100).serve();
     let listing = Listing::of(VISITORS, &segment("demo"), None, None);
-    let found = totals(&client(&script), &listing, &Recorder::default()).await.unwrap();
-    assert_eq!(found, Totals { human: 100, ai: 0, total: 100 });
+    let found = totals(&client(&script), &listing, &Recorder::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        found,
+        Totals {
+            human: 100,
+            ai: 0,
+            total: 100
+        }
+    );
     assert_eq!(asked(&script), [(0, 1)]);
     let script = Script::new([bare(403)]);
-    let error = totals(&client(&script), &listing, &Recorder::default()).await.unwrap_err();
+    let error = totals(&client(&script), &listing, &Recorder::default())
+        .await
+        .unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(403)));
 }

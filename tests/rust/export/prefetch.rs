@@ -34,16 +34,25 @@ async fn speculation_goes_at_most_n_minus_one_requests_beyond_the_end() {
             let site = Site::new(rows);
             let script = site.clone().latency(secs(1)).serve();
             let begun = Instant::now();
-            let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN })).await.unwrap();
+            let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN }))
+                .await
+                .unwrap();
             assert_eq!(export.paths, site.paths(), "in order");
             let needed = rows.div_ceil(10);
             let requests = script.count() as u64;
-            assert!(requests < needed + u64::from(prefetch), "prefetch {prefetch}: {requests} for {needed}");
+            assert!(
+                requests < needed + u64::from(prefetch),
+                "prefetch {prefetch}: {requests} for {needed}"
+            );
             if needed == 1 {
                 assert_eq!(requests, 1, "an answer that says so ends it");
             }
             let rounds = 1 + (needed - 1).div_ceil(u64::from(prefetch));
-            assert_eq!(begun.elapsed(), secs(rounds), "prefetch {prefetch}, {rows} rows");
+            assert_eq!(
+                begun.elapsed(),
+                secs(rounds),
+                "prefetch {prefetch}, {rows} rows"
+            );
         }
     }
 }
@@ -52,12 +61,29 @@ async fn speculation_goes_at_most_n_minus_one_requests_beyond_the_end() {
 async fn pages_stay_in_order_when_later_ones_are_faster() {
     let site = Site::new(100);
     let served = site.clone();
-    let script =
-        site.serve_but(move |offset| Some(served.clone().latency(secs(100 - offset)).answer(offset, 10)));
+    let script = site.serve_but(move |offset| {
+        Some(
+            served
+                .clone()
+                .latency(secs(100 - offset))
+                .answer(offset, 10),
+        )
+    });
     // 100 s is more than one attempt may take; the first pages are merely slow.
-    let options = Options { timeout: 200.0, deadline: 300.0, ..options() };
+    let options = Options {
+        timeout: 200.0,
+        deadline: 300.0,
+        ..options()
+    };
     let client = client_with(&script, &options, 0.0);
-    let pager = pager_of(client, start(10), Paging { prefetch: 8, ..PLAIN });
+    let pager = pager_of(
+        client,
+        start(10),
+        Paging {
+            prefetch: 8,
+            ..PLAIN
+        },
+    );
     assert_eq!(export(pager).await.unwrap().paths, site.paths());
 }
 
@@ -65,11 +91,26 @@ async fn pages_stay_in_order_when_later_ones_are_faster() {
 #[tokio::test(start_paused = true)]
 async fn requests_beyond_the_end_are_dropped_with_it() {
     let script = Site::new(20).serve_but(|offset| (offset >= 20).then_some(Step::Never));
-    let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
+    let mut pager = pager(
+        &script,
+        10,
+        Paging {
+            prefetch: 4,
+            ..PLAIN
+        },
+    );
     turn(&mut pager).await.unwrap();
     sleep(secs(1)).await;
     assert_eq!(script.in_flight(), 3);
-    assert!(!turn(&mut pager).await.unwrap().unwrap().mark.shape().has_more);
+    assert!(
+        !turn(&mut pager)
+            .await
+            .unwrap()
+            .unwrap()
+            .mark
+            .shape()
+            .has_more
+    );
     sleep(secs(1)).await;
     assert_eq!(script.in_flight(), 0, "nobody will want them");
     assert!(turn(&mut pager).await.unwrap().is_none());
@@ -79,14 +120,30 @@ async fn requests_beyond_the_end_are_dropped_with_it() {
 async fn an_error_beyond_the_end_is_nobodys() {
     let site = Site::new(20);
     let script = site.serve_but(|offset| (offset >= 20).then(|| bare(400)));
-    let export = export(pager(&script, 10, Paging { prefetch: 4, ..PLAIN })).await.unwrap();
+    let export = export(pager(
+        &script,
+        10,
+        Paging {
+            prefetch: 4,
+            ..PLAIN
+        },
+    ))
+    .await
+    .unwrap();
     assert_eq!(export.paths, site.paths());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
     let script = Site::new(40).serve_but(|offset| (offset == 20).then(|| bare(403)));
-    let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
+    let mut pager = pager(
+        &script,
+        10,
+        Paging {
+            prefetch: 4,
+            ..PLAIN
+        },
+    );
     let mut rows = Vec::new();
     for _ in 0..2 {
         let page = turn(&mut pager).await.unwrap().unwrap();
@@ -98,11 +155,22 @@ async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_the_budget_held_back_ahead_of_need_is_asked_for_again_where_its_rows_are_wanted() {
+async fn a_page_that_the_budget_held_back_ahead_of_need_is_asked_for_again_where_its_rows_are_wanted()
+ {
     let script = Site::new(60).serve();
-    let options = Options { requests_per_hour: Some(1), ..options() };
+    let options = Options {
+        requests_per_hour: Some(1),
+        ..options()
+    };
     let client = client_with(&script, &options, 0.0).on_budget(WaitOrStop::Stop);
-    let mut pager = pager_of(client, start(10), Paging { prefetch: 1, ..PLAIN });
+    let mut pager = pager_of(
+        client,
+        start(10),
+        Paging {
+            prefetch: 1,
+            ..PLAIN
+        },
+    );
     for page in 1..=3 {
         assert_eq!(turn(&mut pager).await.unwrap().unwrap().rows.len(), 10);
         assert_eq!(script.count(), page);
@@ -120,14 +188,29 @@ async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
         requests += 1;
         (requests == 2).then(|| with_retry_after(503, "1"))
     });
-    let mut pager = pager(&script, 10, Paging { prefetch: 1, ..PLAIN });
+    let mut pager = pager(
+        &script,
+        10,
+        Paging {
+            prefetch: 1,
+            ..PLAIN
+        },
+    );
     turn(&mut pager).await.unwrap();
     sleep(secs(30)).await;
-    assert_eq!(script.count(), 3, "it came meanwhile, on its second attempt");
+    assert_eq!(
+        script.count(),
+        3,
+        "it came meanwhile, on its second attempt"
+    );
     let listener = Arc::new(Recorder::default());
     let observer: Arc<dyn ExportObserver> = Arc::clone(&listener) as _;
     pager.next_page(&observer).await.unwrap();
-    assert!(listener.log().contains("attempt 1 failed"), "{}", listener.log());
+    assert!(
+        listener.log().contains("attempt 1 failed"),
+        "{}",
+        listener.log()
+    );
 }
 
 /// Rows: D18.
@@ -137,7 +220,14 @@ async fn a_panic_ahead_is_a_panic_and_no_hang() {
         assert!(offset < 1, "scripted panic");
         None
     });
-    let mut pager = pager(&script, 1, Paging { prefetch: 1, ..PLAIN });
+    let mut pager = pager(
+        &script,
+        1,
+        Paging {
+            prefetch: 1,
+            ..PLAIN
+        },
+    );
     turn(&mut pager).await.unwrap();
     let outcome = tokio::spawn(async move { turn(&mut pager).await.map(|_| ()) }).await;
     assert!(outcome.unwrap_err().is_panic());

@@ -11,7 +11,8 @@ use docplatform::listing::Listing;
 use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 
 use crate::helpers::site::{
-    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, text, turn,
+    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json,
+    text, turn,
 };
 use crate::helpers::support::{BASE_URL, KEY, Script, Step, reply, segment};
 
@@ -39,9 +40,21 @@ pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
         ("capped to one", Site::new(9).capped(1), 10),
         ("long pages", Site::new(47).at_least(15), 10),
         ("filtered", Site::new(60).filtered(|n| n % 5 != 2), 10),
-        ("filtered by half", Site::new(60).filtered(|n| n % 2 == 0), 10),
-        ("filtered late", Site::new(60).filtered(|n| n < 25 || n % 3 != 0), 10),
-        ("filtered and capped", Site::new(60).capped(8).filtered(|n| n % 4 != 1), 10),
+        (
+            "filtered by half",
+            Site::new(60).filtered(|n| n % 2 == 0),
+            10,
+        ),
+        (
+            "filtered late",
+            Site::new(60).filtered(|n| n < 25 || n % 3 != 0),
+            10,
+        ),
+        (
+            "filtered and capped",
+            Site::new(60).capped(8).filtered(|n| n % 4 != 1),
+            10,
+        ),
     ]
 }
 
@@ -59,10 +72,26 @@ async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
                 for handed in 0..=turn.rows.len() {
                     let place = reread(&turn.mark.behind(handed));
                     assert_eq!(place.rows, (row + handed) as u64, "{name}");
-                    let rest = pager_at(&script, place, Paging { prefetch: 2, ..PLAIN });
+                    let rest = pager_at(
+                        &script,
+                        place,
+                        Paging {
+                            prefetch: 2,
+                            ..PLAIN
+                        },
+                    );
                     let rest = export(rest).await.unwrap();
-                    assert_eq!(rest.paths, every[row + handed..], "{name}: behind row {}", row + handed);
-                    assert!(rest.findings.iter().all(|f| !f.is_change()), "{name}: {:?}", rest.findings);
+                    assert_eq!(
+                        rest.paths,
+                        every[row + handed..],
+                        "{name}: behind row {}",
+                        row + handed
+                    );
+                    assert!(
+                        rest.findings.iter().all(|f| !f.is_change()),
+                        "{name}: {:?}",
+                        rest.findings
+                    );
                 }
                 row += turn.rows.len();
             }
@@ -73,19 +102,37 @@ async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
 #[tokio::test(start_paused = true)]
 async fn a_page_of_a_cursor_listing_may_come_again_as_pages_of_one_row() {
     let body = |rows: Range<usize>| {
-        let next = if rows.end < 20 { format!("\"{}\"", rows.end) } else { "null".to_owned() };
-        let rows: Vec<_> = rows.map(|n| format!(r#"{{"searchQuery":"{n}","hits":1,"ctr":0}}"#)).collect();
-        format!(r#"{{"searches":[{}],"totalSearches":20,"nextCursor":{next}}}"#, rows.join(","))
+        let next = if rows.end < 20 {
+            format!("\"{}\"", rows.end)
+        } else {
+            "null".to_owned()
+        };
+        let rows: Vec<_> = rows
+            .map(|n| format!(r#"{{"searchQuery":"{n}","hits":1,"ctr":0}}"#))
+            .collect();
+        format!(
+            r#"{{"searches":[{}],"totalSearches":20,"nextCursor":{next}}}"#,
+            rows.join(",")
+        )
     };
     let listing = Listing::of(SEARCHES, &segment("demo"), None, None);
     let whole = pages([body(0..20)]);
-    let first = turn(&mut pager_at(&whole, Checkpoint::new(BASE_URL, listing, 1, 0), PLAIN)).await;
+    let first = turn(&mut pager_at(
+        &whole,
+        Checkpoint::new(BASE_URL, listing, 1, 0),
+        PLAIN,
+    ))
+    .await;
     let place = reread(&first.unwrap().unwrap().mark.behind(14));
     let single = pages((0..20).map(|n| body(n..n + 1)));
     let rest = turns(&mut pager_at(&single, place, PLAIN)).await;
     let rest: Vec<_> = rest
         .iter()
-        .flat_map(|turn| turn.rows.iter().map(|row| text(&row, "searchQuery").to_owned()))
+        .flat_map(|turn| {
+            turn.rows
+                .iter()
+                .map(|row| text(&row, "searchQuery").to_owned())
+        })
         .collect();
     assert_eq!(rest, ["14", "15", "16", "17", "18", "19"]);
 }
@@ -94,17 +141,46 @@ async fn a_page_of_a_cursor_listing_may_come_again_as_pages_of_one_row() {
 #[tokio::test(start_paused = true)]
 async fn each_slice_has_cursors_and_rows_without_keys_of_its_own() {
     let script = Script::each(move |request| {
-        let (hits, next) = if request.url.as_str().contains("cursor=7") { (1, "null") } else { (2, "\"7\"") };
+        let (hits, next) = if request.url.as_str().contains("cursor=7") {
+            (1, "null")
+        } else {
+            (2, "\"7\"")
+        };
         let row = format!(r#"{{"searchQuery":null,"hits":{hits},"ctr":0}}"#);
-        reply(200, format!(r#"{{"searches":[{row},{row}],"totalSearches":4,"nextCursor":{next}}}"#)).into()
+        reply(
+            200,
+            format!(r#"{{"searches":[{row},{row}],"totalSearches":4,"nextCursor":{next}}}"#),
+        )
+        .into()
     });
-    let days = Slice { from: "2026-01-01".parse().unwrap(), to: "2026-01-03".parse().unwrap() };
-    let listing = Listing::days(SEARCHES, &segment("demo"), days).in_slices(Some(Every::Day)).unwrap();
-    let all = turns(&mut pager_at(&script, Checkpoint::new(BASE_URL, listing, 2, 0), PLAIN)).await;
-    assert_eq!(all.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(), [2, 2, 2, 2]);
+    let days = Slice {
+        from: "2026-01-01".parse().unwrap(),
+        to: "2026-01-03".parse().unwrap(),
+    };
+    let listing = Listing::days(SEARCHES, &segment("demo"), days)
+        .in_slices(Some(Every::Day))
+        .unwrap();
+    let all = turns(&mut pager_at(
+        &script,
+        Checkpoint::new(BASE_URL, listing, 2, 0),
+        PLAIN,
+    ))
+    .await;
+    assert_eq!(
+        all.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(),
+        [2, 2, 2, 2]
+    );
     assert!(all.iter().all(|turn| turn.findings.is_empty()));
-    let rest = turns(&mut pager_at(&script, reread(&all[2].mark.behind(1)), PLAIN)).await;
-    assert_eq!(rest.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(), [1, 2]);
+    let rest = turns(&mut pager_at(
+        &script,
+        reread(&all[2].mark.behind(1)),
+        PLAIN,
+    ))
+    .await;
+    assert_eq!(
+        rest.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(),
+        [1, 2]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,7 +189,9 @@ async fn a_regular_export_resumes_without_asking_for_a_row_again() {
     let first = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
     for (handed, offset) in [(0, 0), (1, 1), (7, 7), (10, 10)] {
         let script = Site::new(100).serve();
-        export(pager_at(&script, first.mark.behind(handed), PLAIN)).await.unwrap();
+        export(pager_at(&script, first.mark.behind(handed), PLAIN))
+            .await
+            .unwrap();
         assert_eq!(asked(&script)[0], (offset, 10));
     }
 }
@@ -126,7 +204,10 @@ async fn a_finished_export_stays_finished_and_costs_no_request() {
     let end = reread(&last.mark.behind(last.rows.len()));
     assert!(end.done);
     let nothing = Script::new::<Step>([]);
-    assert_eq!(export(pager_at(&nothing, end, PLAIN)).await.unwrap().paths, [""; 0]);
+    assert_eq!(
+        export(pager_at(&nothing, end, PLAIN)).await.unwrap().paths,
+        [""; 0]
+    );
     assert!(!reread(&last.mark.behind(last.rows.len() - 1)).done);
 }
 
@@ -134,7 +215,14 @@ async fn a_finished_export_stays_finished_and_costs_no_request() {
 async fn an_export_that_max_rows_cut_is_not_finished() {
     for (max_rows, done) in [(14, false), (15, true), (16, true)] {
         let script = Site::new(15).serve();
-        let mut pager = pager(&script, 10, Paging { max_rows: Some(max_rows), ..PLAIN });
+        let mut pager = pager(
+            &script,
+            10,
+            Paging {
+                max_rows: Some(max_rows),
+                ..PLAIN
+            },
+        );
         let all = turns(&mut pager).await;
         let last = all.last().unwrap();
         assert_eq!(last.mark.behind(last.rows.len()).done, done, "{max_rows}");
@@ -142,26 +230,51 @@ async fn an_export_that_max_rows_cut_is_not_finished() {
     }
     // Nor where the last page brought more than was asked for.
     let script = Site::new(15).at_least(6).serve();
-    let mut pager = pager(&script, 10, Paging { max_rows: Some(14), ..PLAIN });
+    let mut pager = pager(
+        &script,
+        10,
+        Paging {
+            max_rows: Some(14),
+            ..PLAIN
+        },
+    );
     let all = turns(&mut pager).await;
     let last = all.last().unwrap();
     assert!(!last.mark.shape().has_more && !pager.place().done);
-    let rest = export(pager_at(&script, reread(&last.mark.behind(last.rows.len())), PLAIN)).await.unwrap();
+    let rest = export(pager_at(
+        &script,
+        reread(&last.mark.behind(last.rows.len())),
+        PLAIN,
+    ))
+    .await
+    .unwrap();
     assert_eq!(rest.paths, ["/14"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn dropped_repeats_are_not_asked_for_again() {
-    let script = pages([page(&[row("/0", 0), row("/0", 0), row("/1", 1), row("/1", 1)], 9, true)]);
+    let script = pages([page(
+        &[row("/0", 0), row("/0", 0), row("/1", 1), row("/1", 1)],
+        9,
+        true,
+    )]);
     let turn = turn(&mut pager(&script, 4, PLAIN)).await.unwrap().unwrap();
-    let offsets: Vec<_> = (0..=2).map(|handed| turn.mark.behind(handed).offset).collect();
+    let offsets: Vec<_> = (0..=2)
+        .map(|handed| turn.mark.behind(handed).offset)
+        .collect();
     assert_eq!(offsets, [0, 1, 4]);
-    let script =
-        pages([page(&[row("/0", 0), row("/1", 0)], 9, true), page(&[row("/1", 0), row("/0", 0)], 9, true)]);
+    let script = pages([
+        page(&[row("/0", 0), row("/1", 0)], 9, true),
+        page(&[row("/1", 0), row("/0", 0)], 9, true),
+    ]);
     let mut pager = pager(&script, 2, PLAIN);
     site::turn(&mut pager).await.unwrap();
     let empty = site::turn(&mut pager).await.unwrap().unwrap();
-    assert_eq!((empty.rows.len(), empty.mark.behind(0).offset), (0, 4), "a page of repeats is behind us");
+    assert_eq!(
+        (empty.rows.len(), empty.mark.behind(0).offset),
+        (0, 4),
+        "a page of repeats is behind us"
+    );
 }
 
 /// Rows: E6.
@@ -202,12 +315,24 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
     let text = third().await.to_string();
     assert!(Checkpoint::parse(&text, BASE_URL).is_ok());
     let error = Checkpoint::parse(&text, "https://other.example.com").unwrap_err();
-    assert!(error.message.contains(BASE_URL) && error.message.contains("other.example.com"), "{error}");
+    assert!(
+        error.message.contains(BASE_URL) && error.message.contains("other.example.com"),
+        "{error}"
+    );
 
     let mut other = third().await;
     other["docplatform_checkpoint"] = 2.into();
     assert!(refused(&other.to_string()).contains("of version 2, this docplatform reads version 1"));
-    for no in ["", "{}", "null", "[]", "42", "not JSON", "{\"docplatform_checkpoint\": 1}", "\u{1b}[2J"] {
+    for no in [
+        "",
+        "{}",
+        "null",
+        "[]",
+        "42",
+        "not JSON",
+        "{\"docplatform_checkpoint\": 1}",
+        "\u{1b}[2J",
+    ] {
         let error = refused(no);
         assert_eq!(
             error,
@@ -215,7 +340,12 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
         );
     }
     let endless = format!("{text}{}", " ".repeat(64 * 1024 * 1024));
-    assert!(Checkpoint::parse(&endless, BASE_URL).unwrap_err().message.contains("too long"));
+    assert!(
+        Checkpoint::parse(&endless, BASE_URL)
+            .unwrap_err()
+            .message
+            .contains("too long")
+    );
 }
 
 /// Rows: J14.
@@ -263,7 +393,17 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
     let mut more = third().await;
     more["key"] = json!("x");
     assert!(refused(&more.to_string()).contains("not a checkpoint"));
-    for field in ["base_url", "listing", "page_size", "begin", "offset", "rows", "done", "seen", "near"] {
+    for field in [
+        "base_url",
+        "listing",
+        "page_size",
+        "begin",
+        "offset",
+        "rows",
+        "done",
+        "seen",
+        "near",
+    ] {
         let mut less = third().await;
         less.as_object_mut().unwrap().remove(field);
         refused(&less.to_string());
@@ -273,17 +413,39 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
 /// Rows: J14.
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
-    let listing = Listing::of(VISITORS, &segment("demo"), Some("2026-01-01".to_owned()), None);
+    let listing = Listing::of(
+        VISITORS,
+        &segment("demo"),
+        Some("2026-01-01".to_owned()),
+        None,
+    );
     let text = Checkpoint::new(BASE_URL, listing.clone(), 250, 5).text();
     assert!(!text.contains(KEY) && !text.contains("dp_"), "{text}");
     let read = Checkpoint::parse(&text, BASE_URL).unwrap();
     assert_eq!(
-        (&read.listing, read.page_size, read.offset, read.rows, read.done),
+        (
+            &read.listing,
+            read.page_size,
+            read.offset,
+            read.rows,
+            read.done
+        ),
         (&listing, 250, 5, 0, false)
     );
     assert_eq!(read.listing.filter("dateFrom"), Some("2026-01-01"));
-    assert_ne!(read.listing, Listing::of(VISITORS, &segment("demo"), None, None));
-    assert_ne!(read.listing, Listing::of(VISITORS, &segment("other"), Some("2026-01-01".to_owned()), None));
+    assert_ne!(
+        read.listing,
+        Listing::of(VISITORS, &segment("demo"), None, None)
+    );
+    assert_ne!(
+        read.listing,
+        Listing::of(
+            VISITORS,
+            &segment("other"),
+            Some("2026-01-01".to_owned()),
+            None
+        )
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -292,7 +454,14 @@ async fn an_offset_at_the_end_of_all_numbers_does_not_wrap() {
         let mut place = start(10);
         place.offset = offset;
         let script = Script::each(|_| Site::new(30).answer(0, 10));
-        let mut pager = pager_at(&script, place, Paging { prefetch: 2, ..PLAIN });
+        let mut pager = pager_at(
+            &script,
+            place,
+            Paging {
+                prefetch: 2,
+                ..PLAIN
+            },
+        );
         let turn = turn(&mut pager).await.unwrap().unwrap();
         for handed in 0..=turn.rows.len() {
             assert!(turn.mark.behind(handed).offset >= offset);

@@ -19,7 +19,9 @@ use tokio::time::advance;
 use crate::budget::ledger::{in_a_transaction, opened};
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json, turn};
-use crate::helpers::support::{BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment};
+use crate::helpers::support::{
+    BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment,
+};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -34,7 +36,11 @@ pub(crate) struct Shop {
 impl Shop {
     pub(crate) fn new() -> Self {
         let (directory, _path, store) = opened();
-        let shop = Self { _directory: directory, store, hands: Hands::at(0) };
+        let shop = Self {
+            _directory: directory,
+            store,
+            hands: Hands::at(0),
+        };
         shop.set_day(END + 2);
         shop
     }
@@ -56,17 +62,29 @@ impl Shop {
     }
 
     fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
-        Pager::new(source::source(self.client(script), &place, false), place, paging)
+        Pager::new(
+            source::source(self.client(script), &place, false),
+            place,
+            paging,
+        )
     }
 
     /// The paths of a whole export.
     async fn read(&self, script: &Arc<Script>, page_size: u32) -> Vec<String> {
-        export(self.pager(script, january(page_size, 0), PLAIN)).await.unwrap().paths
+        export(self.pager(script, january(page_size, 0), PLAIN))
+            .await
+            .unwrap()
+            .paths
     }
 }
 
 fn listing() -> Listing {
-    Listing::of(VISITORS, &segment("demo"), Some("2026-01-01".to_owned()), Some("2026-02-01".to_owned()))
+    Listing::of(
+        VISITORS,
+        &segment("demo"),
+        Some("2026-01-01".to_owned()),
+        Some("2026-02-01".to_owned()),
+    )
 }
 
 /// The beginning of an export of January.
@@ -79,11 +97,20 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
     let (shop, site) = (Shop::new(), Site::new(47));
     let script = site.serve();
     assert_eq!(shop.read(&script, 10).await, site.paths());
-    assert_eq!(asked(&script), [(0, 10), (10, 10), (20, 10), (30, 10), (40, 10)]);
+    assert_eq!(
+        asked(&script),
+        [(0, 10), (10, 10), (20, 10), (30, 10), (40, 10)]
+    );
     for page_size in [1, 7, 10, 46, 47, 48, 250] {
-        assert_eq!(shop.read(&script, page_size).await, site.paths(), "{page_size}");
+        assert_eq!(
+            shop.read(&script, page_size).await,
+            site.paths(),
+            "{page_size}"
+        );
         for offset in [1, 9, 10, 13, 46, 47, 1000] {
-            let rest = export(shop.pager(&script, january(page_size, offset), PLAIN)).await.unwrap();
+            let rest = export(shop.pager(&script, january(page_size, offset), PLAIN))
+                .await
+                .unwrap();
             let skip = usize::try_from(offset).unwrap().min(47);
             assert_eq!(rest.paths, site.paths()[skip..], "{page_size} {offset}");
             assert_eq!(rest.warnings, [] as [String; 0]);
@@ -92,13 +119,31 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
         let pages: Vec<_> = pages.iter().map(|turn| turn.rows.len()).collect();
         assert_eq!(pages, [7, 10, 10, 10, 7], "as they were fetched");
         for max_rows in [1, 9, 10, 11, 47, 100] {
-            let paging = Paging { max_rows: Some(max_rows), prefetch: 1, ..PLAIN };
-            let some = export(shop.pager(&script, january(page_size, 0), paging)).await.unwrap();
-            assert_eq!(some.paths, site.paths()[..usize::try_from(max_rows).unwrap().min(47)]);
+            let paging = Paging {
+                max_rows: Some(max_rows),
+                prefetch: 1,
+                ..PLAIN
+            };
+            let some = export(shop.pager(&script, january(page_size, 0), paging))
+                .await
+                .unwrap();
+            assert_eq!(
+                some.paths,
+                site.paths()[..usize::try_from(max_rows).unwrap().min(47)]
+            );
         }
     }
-    let totals = source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
-    assert_eq!(totals, Totals { human: 47, ai: 0, total: 47 });
+    let totals = source::totals(&shop.client(&script), &listing(), &Recorder::default())
+        .await
+        .unwrap();
+    assert_eq!(
+        totals,
+        Totals {
+            human: 47,
+            ai: 0,
+            total: 47
+        }
+    );
     assert_eq!(script.count(), 5);
 }
 
@@ -116,7 +161,9 @@ async fn a_range_that_may_change_is_fetched_again() {
     shop.read(&script, 10).await;
     assert_eq!(script.count(), 9);
     for _ in 0..2 {
-        source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
+        source::totals(&shop.client(&script), &listing(), &Recorder::default())
+            .await
+            .unwrap();
     }
     assert_eq!(script.count(), 9);
 }
@@ -128,7 +175,10 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
     let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
     // The days on which it is read, the first one by a clock that is ahead, and how many requests each reading costs.
     for (date, days) in [
-        (None, &[(END + 100, 3), (END - 1, 3), (END + 400, 3), (END + 400, 0)][..]),
+        (
+            None,
+            &[(END + 100, 3), (END - 1, 3), (END + 400, 3), (END + 400, 0)][..],
+        ),
         (Some(going_on), &[(END + 100, 3), (END + 400, 3)]),
         (Some(absurd), &[(END + 100, 3), (END + 400, 0)]),
         // Who reads by a clock that is behind takes nothing from the others.
@@ -148,13 +198,25 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
 #[tokio::test(start_paused = true)]
 async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
-    let client = shop.client_with(&script, &Options { deadline: 2.0, ..options() });
+    let client = shop.client_with(
+        &script,
+        &Options {
+            deadline: 2.0,
+            ..options()
+        },
+    );
     let lock = in_a_transaction(shop.store.path());
-    let asking = tokio::spawn(async move { source::totals(&client, &listing(), &Recorder::default()).await });
+    let asking =
+        tokio::spawn(
+            async move { source::totals(&client, &listing(), &Recorder::default()).await },
+        );
     yield_now().await;
     advance(secs(2)).await;
     let error = asking.await.unwrap().unwrap_err();
-    assert!(error.message.contains("within the call's deadline"), "{error}");
+    assert!(
+        error.message.contains("within the call's deadline"),
+        "{error}"
+    );
     assert_eq!(script.count(), 0);
     drop(lock);
     assert_eq!(shop.read(&script, 10).await.len(), 25);
@@ -182,7 +244,11 @@ async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
             let answered = shop.read(&script, page_size).await;
             assert_eq!(answered, site.paths(), "{name}");
             let ahead = pages * usize::try_from(prefetch).unwrap();
-            assert!(script.count() <= pages + ahead, "{name}: {} for {pages}", script.count());
+            assert!(
+                script.count() <= pages + ahead,
+                "{name}: {} for {pages}",
+                script.count()
+            );
             let before = script.count();
             assert_eq!(shop.read(&script, page_size).await, site.paths(), "{name}");
             assert_eq!(script.count(), before, "{name}");
@@ -196,10 +262,15 @@ async fn a_reader_that_goes_on_after_a_short_page_leaves_no_gap() {
     let short = site.clone();
     let script = site.serve_but(move |offset| (offset == 2).then(|| short.answer(2, 1)));
     // Asked for before it was known that the page before it is short.
-    turn(&mut shop.pager(&script, january(2, 4), PLAIN)).await.unwrap();
+    turn(&mut shop.pager(&script, january(2, 4), PLAIN))
+        .await
+        .unwrap();
     let mut place = january(2, 0);
     while !place.done {
-        let turn = turn(&mut shop.pager(&script, place, PLAIN)).await.unwrap().unwrap();
+        let turn = turn(&mut shop.pager(&script, place, PLAIN))
+            .await
+            .unwrap()
+            .unwrap();
         place = reread(&turn.mark.behind(turn.rows.len()));
     }
     let fetched = script.count();
@@ -220,7 +291,11 @@ async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
             for handed in 0..=turn.rows.len() {
                 let place = reread(&turn.mark.behind(handed));
                 let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
-                assert_eq!(rest.paths, every[row + handed..], "{name}: {handed} rows of a page");
+                assert_eq!(
+                    rest.paths,
+                    every[row + handed..],
+                    "{name}: {handed} rows of a page"
+                );
             }
             row += turn.rows.len();
         }
@@ -232,11 +307,20 @@ async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
 async fn a_dropped_repeat_costs_no_stored_page() {
     let shop = Shop::new();
     let rows = |paths: [&str; 3]| paths.map(|path| row(path, 1));
-    let script = pages([page(&rows(["/0", "/1", "/2"]), 5, true), page(&rows(["/2", "/3", "/4"]), 5, false)]);
+    let script = pages([
+        page(&rows(["/0", "/1", "/2"]), 5, true),
+        page(&rows(["/2", "/3", "/4"]), 5, false),
+    ]);
     let all = turns(&mut shop.pager(&script, january(3, 0), PLAIN)).await;
     let place = reread(&all[1].mark.behind(1));
     assert_eq!((place.offset, place.rows), (5, 4));
-    assert_eq!(export(shop.pager(&script, place, PLAIN)).await.unwrap().paths, ["/4"]);
+    assert_eq!(
+        export(shop.pager(&script, place, PLAIN))
+            .await
+            .unwrap()
+            .paths,
+        ["/4"]
+    );
     assert_eq!(script.count(), 2);
 }
 
@@ -250,7 +334,10 @@ async fn rows_within_a_stored_page_are_known_by_what_stood_there() {
     let place = reread(&all[0].mark.behind(2));
     for (place, count) in [(january(3, 1), 2), (place, 1)] {
         let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
-        assert_eq!((rest.paths.len(), rest.findings), (count, vec![Finding::Repaired(1)]));
+        assert_eq!(
+            (rest.paths.len(), rest.findings),
+            (count, vec![Finding::Repaired(1)])
+        );
     }
 }
 
@@ -258,19 +345,42 @@ async fn rows_within_a_stored_page_are_known_by_what_stood_there() {
 async fn whole_pages_are_fetched_from_the_beginning_on() {
     let (shop, site) = (Shop::new(), Site::new(47));
     let script = site.serve();
-    let paging = Paging { max_rows: Some(3), prefetch: 1, ..PLAIN };
-    let some = export(shop.pager(&script, january(10, 13), paging)).await.unwrap();
-    assert_eq!((some.paths.as_slice(), asked(&script)), (&site.paths()[13..16], vec![(10, 10)]));
+    let paging = Paging {
+        max_rows: Some(3),
+        prefetch: 1,
+        ..PLAIN
+    };
+    let some = export(shop.pager(&script, january(10, 13), paging))
+        .await
+        .unwrap();
+    assert_eq!(
+        (some.paths.as_slice(), asked(&script)),
+        (&site.paths()[13..16], vec![(10, 10)])
+    );
     assert_eq!(shop.read(&script, 10).await, site.paths());
-    assert_eq!(asked(&script), [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]);
+    assert_eq!(
+        asked(&script),
+        [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]
+    );
 }
 
 #[tokio::test]
 async fn pages_that_are_capped_are_fetched_from_where_those_before_them_end() {
     let (shop, site) = (Shop::new(), Site::new(47).capped(4));
     let script = site.serve();
-    turns(&mut shop.pager(&script, january(10, 0), Paging { max_rows: Some(8), ..PLAIN })).await;
-    let some = turn(&mut shop.pager(&script, january(10, 10), PLAIN)).await.unwrap().unwrap();
+    turns(&mut shop.pager(
+        &script,
+        january(10, 0),
+        Paging {
+            max_rows: Some(8),
+            ..PLAIN
+        },
+    ))
+    .await;
+    let some = turn(&mut shop.pager(&script, january(10, 10), PLAIN))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(names(&some.rows), ["/10", "/11"]);
     assert_eq!(asked(&script), [(0, 10), (4, 10), (8, 10)]);
 }
@@ -283,7 +393,9 @@ async fn with_refresh_it_is_fetched_again_once() {
     let source = source::source(shop.client(&script), &place, true);
     for _ in 0..2 {
         // As an engine does that has to begin again.
-        export(Pager::new(Arc::clone(&source), place.clone(), PLAIN)).await.unwrap();
+        export(Pager::new(Arc::clone(&source), place.clone(), PLAIN))
+            .await
+            .unwrap();
         assert_eq!(script.count(), 6);
     }
     shop.read(&script, 10).await;
@@ -294,7 +406,9 @@ async fn with_refresh_it_is_fetched_again_once() {
 async fn sibling_endpoints_are_not_kept() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     for _ in 0..2 {
-        export(shop.pager(&script, start_json(10), PLAIN)).await.unwrap();
+        export(shop.pager(&script, start_json(10), PLAIN))
+            .await
+            .unwrap();
     }
     assert_eq!(script.count(), 6);
 }

@@ -27,11 +27,18 @@ fn observer() -> Arc<dyn ExportObserver> {
 
 /// All of an export that began at the beginning.
 fn all(page_size: u32) -> Remainder {
-    Remainder { place: start(page_size), paging: PLAIN, rest: None }
+    Remainder {
+        place: start(page_size),
+        paging: PLAIN,
+        rest: None,
+    }
 }
 
 fn paths(table: &Table) -> Vec<String> {
-    table.records().map(|record| text(&record.row, "path").to_owned()).collect()
+    table
+        .records()
+        .map(|record| text(&record.row, "path").to_owned())
+        .collect()
 }
 
 /// Rows: M5.
@@ -66,7 +73,9 @@ async fn a_call_that_was_left_is_continued_by_the_next_one_without_a_request() {
     let script = stalls_at(30, &site);
     let mut stream = stream(&script, 10);
     // In the middle of a request.
-    timeout(secs(1), stream.gather(all(10), &observer())).await.unwrap_err();
+    timeout(secs(1), stream.gather(all(10), &observer()))
+        .await
+        .unwrap_err();
     assert_eq!(script.count(), 4);
     stream.gather(all(10), &observer()).await.unwrap();
     assert_eq!(script.count(), 4 + 2);
@@ -84,7 +93,9 @@ async fn take_all(stream: &mut ExportStream) -> Vec<Turn> {
     let mut turns = Vec::new();
     loop {
         stream.peek(&observer()).await.unwrap();
-        let Some(turn) = stream.take() else { return turns };
+        let Some(turn) = stream.take() else {
+            return turns;
+        };
         turns.push(turn);
     }
 }
@@ -98,7 +109,11 @@ async fn after_a_call_that_was_left_its_rows_come_again_with_every_place_and_wit
             let script = site.serve();
             let all = turns(&mut pager_at(&script, start(page_size), PLAIN)).await;
             let needed = script.count();
-            let middle = if finished { u64::MAX } else { all[all.len() / 2].mark.offset() };
+            let middle = if finished {
+                u64::MAX
+            } else {
+                all[all.len() / 2].mark.offset()
+            };
             let script = stalls_at(middle, &site);
             let mut stream = stream(&script, page_size);
             let spent = spent.min(all[0].rows.len());
@@ -107,7 +122,11 @@ async fn after_a_call_that_was_left_its_rows_come_again_with_every_place_and_wit
             let mut first = stream.take().unwrap();
             let rest: Vec<_> = (0..).take(first.rows.len()).skip(spent).collect();
             first.rows.select(&rest);
-            let left = Remainder { place: first.mark.behind(spent), paging: PLAIN, rest: Some(first) };
+            let left = Remainder {
+                place: first.mark.behind(spent),
+                paging: PLAIN,
+                rest: Some(first),
+            };
             let left = timeout(secs(1), stream.gather(left, &observer())).await;
             assert_eq!(left.is_ok(), finished || all.len() == 1, "{name}");
             // A frame that was being made is given up, too.
@@ -115,7 +134,11 @@ async fn after_a_call_that_was_left_its_rows_come_again_with_every_place_and_wit
                 let _ = timeout(Duration::ZERO, stream.table()).await;
             }
             let again = take_all(&mut stream).await;
-            assert_eq!(script.count(), needed + usize::from(!finished), "{name}: nothing is asked for again");
+            assert_eq!(
+                script.count(),
+                needed + usize::from(!finished),
+                "{name}: nothing is asked for again"
+            );
             assert_eq!(again.len(), all.len(), "{name}");
             for (at, (turn, again)) in all.iter().zip(&again).enumerate() {
                 let spent = if at == 0 { spent } else { 0 };
@@ -125,10 +148,21 @@ async fn after_a_call_that_was_left_its_rows_come_again_with_every_place_and_wit
                 let every = if page_size < 250 { 1 } else { 83 };
                 for handed in (0..=turn.rows.len()).step_by(every) {
                     let (was, is) = (turn.mark.behind(handed), reread(&again.mark.behind(handed)));
-                    assert_eq!((was.offset, was.rows, was.done), (is.offset, is.rows, is.done), "{name}");
+                    assert_eq!(
+                        (was.offset, was.rows, was.done),
+                        (is.offset, is.rows, is.done),
+                        "{name}"
+                    );
                     if page_size < 250 && handed % 3 == spent {
-                        let rest = export(pager_at(&site.serve(), is, PLAIN)).await.unwrap().paths;
-                        assert_eq!(rest, site.paths()[usize::try_from(was.rows).unwrap()..], "{name}");
+                        let rest = export(pager_at(&site.serve(), is, PLAIN))
+                            .await
+                            .unwrap()
+                            .paths;
+                        assert_eq!(
+                            rest,
+                            site.paths()[usize::try_from(was.rows).unwrap()..],
+                            "{name}"
+                        );
                     }
                 }
             }
@@ -142,16 +176,26 @@ async fn rows_that_come_again_may_go_into_the_next_table_or_file() {
     let site = Site::new(47);
     let script = stalls_at(30, &site);
     let mut stream = stream(&script, 10);
-    timeout(secs(1), stream.gather(all(10), &observer())).await.unwrap_err();
+    timeout(secs(1), stream.gather(all(10), &observer()))
+        .await
+        .unwrap_err();
     stream.peek(&observer()).await.unwrap();
     let first = stream.take().unwrap();
-    let behind = || Remainder { place: first.mark.behind(10), paging: PLAIN, rest: None };
+    let behind = || Remainder {
+        place: first.mark.behind(10),
+        paging: PLAIN,
+        rest: None,
+    };
     let _ = timeout(Duration::ZERO, stream.gather(behind(), &observer())).await;
     stream.gather(behind(), &observer()).await.unwrap();
     assert_eq!(paths(&stream.table().await.unwrap()), site.paths()[10..]);
     let directory = tempfile::tempdir().unwrap();
     let target = directory.path().join("file");
-    let written = stream.write(behind(), target, Format::JsonLines, &observer()).await.unwrap().unwrap();
+    let written = stream
+        .write(behind(), target, Format::JsonLines, &observer())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((written.rows, script.count()), (37, 4 + 2));
 }
 
@@ -166,9 +210,19 @@ async fn after_a_file_that_was_left_rows_start_again_where_it_began() {
     let writing = stream.write(all(10), target, Format::JsonLines, &observer);
     assert!(timeout(secs(1), writing).await.is_err());
     let found = take_all(&mut stream).await;
-    assert_eq!(found.iter().flat_map(|turn| names(&turn.rows)).collect::<Vec<_>>(), site.paths());
+    assert_eq!(
+        found
+            .iter()
+            .flat_map(|turn| names(&turn.rows))
+            .collect::<Vec<_>>(),
+        site.paths()
+    );
     sleep(secs(1)).await;
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "and no file is left");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        0,
+        "and no file is left"
+    );
 }
 
 /// Rows: E10.
@@ -188,8 +242,14 @@ async fn what_came_before_an_error_is_a_table_with_its_checkpoint() {
         }
         // A caller that did not get it finds its rows where they were.
         let asked = script.count();
-        let again = stream.peek(&observer()).await.map(|()| stream.front().map(|turn| names(&turn.rows)));
-        assert_eq!(again.ok(), (!delivered).then(|| Some(site.paths()[..10].to_vec())));
+        let again = stream
+            .peek(&observer())
+            .await
+            .map(|()| stream.front().map(|turn| names(&turn.rows)));
+        assert_eq!(
+            again.ok(),
+            (!delivered).then(|| Some(site.paths()[..10].to_vec()))
+        );
         assert_eq!(script.count(), asked + usize::from(delivered));
     }
 }

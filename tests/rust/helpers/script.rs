@@ -180,7 +180,9 @@ impl Script {
     pub(crate) fn new<S: Into<Step>>(steps: impl IntoIterator<Item = S>) -> Arc<Self> {
         let mut steps: VecDeque<Step> = steps.into_iter().map(Into::into).collect();
         Self::each(move |request| {
-            steps.pop_front().unwrap_or_else(|| panic!("one request too many: {}", request.url))
+            steps
+                .pop_front()
+                .unwrap_or_else(|| panic!("one request too many: {}", request.url))
         })
     }
 
@@ -205,7 +207,10 @@ impl Script {
 
     /// The time from each request to the next.
     pub(crate) fn gaps(&self) -> Vec<Duration> {
-        self.sent().windows(2).map(|pair| pair[1].at - pair[0].at).collect()
+        self.sent()
+            .windows(2)
+            .map(|pair| pair[1].at - pair[0].at)
+            .collect()
     }
 
     /// Requests under way now.
@@ -225,22 +230,42 @@ impl Script {
 }
 
 impl Transport for Script {
-    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
+    fn send(
+        &self,
+        request: Outgoing,
+        departure: Departure,
+    ) -> BoxFuture<'_, Result<Incoming, SendError>> {
         let flight = Flight::begin(&self.flights);
         async move {
             // A bug that asks for ever should fail, not hang.
             assert!(self.count() < MOST_REQUESTS, "requests without end");
             let step = (self.handler.lock().unwrap())(&request);
-            let Outgoing { method, url, headers, body } = request;
-            self.sent.lock().unwrap().push(Sent { method, url, headers, body, at: Instant::now() });
+            let Outgoing {
+                method,
+                url,
+                headers,
+                body,
+            } = request;
+            self.sent.lock().unwrap().push(Sent {
+                method,
+                url,
+                headers,
+                body,
+                at: Instant::now(),
+            });
             let reply = match step {
                 Step::Unsent { fatal } => {
-                    return Err(SendError::Unsent { reason: "scripted: unsent".to_owned(), fatal });
+                    return Err(SendError::Unsent {
+                        reason: "scripted: unsent".to_owned(),
+                        fatal,
+                    });
                 }
                 Step::Connecting => std::future::pending().await,
                 _ if !departure.leave() => panic!("given up before it was sent"),
                 Step::Ambiguous => {
-                    return Err(SendError::Ambiguous { reason: "scripted: broke off".to_owned() });
+                    return Err(SendError::Ambiguous {
+                        reason: "scripted: broke off".to_owned(),
+                    });
                 }
                 Step::Never => std::future::pending().await,
                 Step::Reply(reply) => reply,
@@ -283,7 +308,10 @@ impl Body for Rest {
                 End::Never => std::future::pending().await,
                 End::Flood => {
                     let chunk = Bytes::from_static(&[b' '; 16 * 1024]);
-                    self.flight.0.flooded.fetch_add(chunk.len(), Ordering::SeqCst);
+                    self.flight
+                        .0
+                        .flooded
+                        .fetch_add(chunk.len(), Ordering::SeqCst);
                     Ok(Some(chunk))
                 }
             }

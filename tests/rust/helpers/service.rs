@@ -66,7 +66,13 @@ struct State {
 impl Service {
     pub(crate) fn new(window: Window, counts_refused: bool, headers: Headers) -> Self {
         let (begun, state) = (Instant::now(), Mutex::default());
-        Self { window, counts_refused, headers, begun, state }
+        Self {
+            window,
+            counts_refused,
+            headers,
+            begun,
+            state,
+        }
     }
 
     /// One request, now.
@@ -81,7 +87,13 @@ impl Service {
                 before + secs(hours * 3600)
             }
         };
-        let gone = |at: &Instant| if self.window == Window::Rolling { *at <= hour } else { *at < hour };
+        let gone = |at: &Instant| {
+            if self.window == Window::Rolling {
+                *at <= hour
+            } else {
+                *at < hour
+            }
+        };
         while state.counted.front().is_some_and(gone) {
             state.counted.pop_front();
         }
@@ -94,9 +106,16 @@ impl Service {
             false => state.refused += 1,
         }
         let oldest = state.counted.front().copied().unwrap_or(now);
-        let reset = if self.window == Window::Rolling { oldest + HOUR - now } else { hour + HOUR - now };
+        let reset = if self.window == Window::Rolling {
+            oldest + HOUR - now
+        } else {
+            hour + HOUR - now
+        };
         let left = LIMIT.saturating_sub(state.counted.len());
-        (if accepted { 200 } else { 429 }, self.head(left, reset, accepted))
+        (
+            if accepted { 200 } else { 429 },
+            self.head(left, reset, accepted),
+        )
     }
 
     /// What it says: whole seconds, rounded up for `Retry-After`, and down for the others.
@@ -112,21 +131,35 @@ impl Service {
                 ("ratelimit", format!("\"default\";r={left};t={seconds}")),
             ],
             Headers::Dictionary => {
-                vec![("ratelimit", format!("limit={LIMIT}, remaining={left}, reset={seconds}"))]
+                vec![(
+                    "ratelimit",
+                    format!("limit={LIMIT}, remaining={left}, reset={seconds}"),
+                )]
             }
             Headers::Three => {
-                vec![("ratelimit-remaining", left.to_string()), ("ratelimit-reset", seconds.to_string())]
+                vec![
+                    ("ratelimit-remaining", left.to_string()),
+                    ("ratelimit-reset", seconds.to_string()),
+                ]
             }
             Headers::Seconds => {
-                vec![("x-ratelimit-remaining", left.to_string()), ("x-ratelimit-reset", seconds.to_string())]
+                vec![
+                    ("x-ratelimit-remaining", left.to_string()),
+                    ("x-ratelimit-reset", seconds.to_string()),
+                ]
             }
             Headers::Epoch => vec![
                 ("x-ratelimit-remaining", left.to_string()),
-                ("x-ratelimit-reset", (wall + self.begun.elapsed().as_secs() + seconds).to_string()),
+                (
+                    "x-ratelimit-reset",
+                    (wall + self.begun.elapsed().as_secs() + seconds).to_string(),
+                ),
             ],
         };
         let lines = lines.into_iter();
-        lines.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+        lines
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()))
+            .collect()
     }
 
     /// How many it accepted.
@@ -149,7 +182,12 @@ impl Service {
 pub(crate) fn most_in_an_hour(times: &[Instant]) -> usize {
     let mut times = times.to_vec();
     times.sort_unstable();
-    let from = |begin: &Instant| times.iter().filter(|at| (*begin..*begin + HOUR).contains(at)).count();
+    let from = |begin: &Instant| {
+        times
+            .iter()
+            .filter(|at| (*begin..*begin + HOUR).contains(at))
+            .count()
+    };
     times.iter().map(from).max().unwrap_or(0)
 }
 

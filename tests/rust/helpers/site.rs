@@ -35,7 +35,10 @@ pub(crate) fn row(path: &str, count: u64) -> String {
 
 /// A visitors object.
 pub(crate) fn page(rows: &[String], total: u64, has_more: bool) -> String {
-    let (totals, rows) = (format!(r#"{{"human":{total},"ai":0,"total":{total}}}"#), rows.join(","));
+    let (totals, rows) = (
+        format!(r#"{{"human":{total},"ai":0,"total":{total}}}"#),
+        rows.join(","),
+    );
     format!(r#"{{"totals":{totals},"visitors":[{rows}],"hasMore":{has_more}}}"#)
 }
 
@@ -43,7 +46,9 @@ impl Site {
     /// With as many rows: `/0`, `/1` and so on.
     pub(crate) fn new(rows: u64) -> Self {
         Self {
-            rows: (0..rows).map(|number| row(&format!("/{number}"), number)).collect(),
+            rows: (0..rows)
+                .map(|number| row(&format!("/{number}"), number))
+                .collect(),
             cap: u64::MAX,
             at_least: 0,
             shown: |_| true,
@@ -84,7 +89,10 @@ impl Site {
 
     /// The paths of all rows that it shows.
     pub(crate) fn paths(&self) -> Vec<String> {
-        (0..self.rows.len() as u64).filter(|&n| (self.shown)(n)).map(|n| format!("/{n}")).collect()
+        (0..self.rows.len() as u64)
+            .filter(|&n| (self.shown)(n))
+            .map(|n| format!("/{n}"))
+            .collect()
     }
 
     /// The answer for `limit` rows from `offset`.
@@ -96,7 +104,10 @@ impl Site {
             .map(|number| self.rows[usize::try_from(number).unwrap()].clone())
             .collect();
         let answer = reply(200, page(&rows, all, end < all)).after(self.latency);
-        self.date.iter().fold(answer, |answer, date| answer.header("date", date)).into()
+        self.date
+            .iter()
+            .fold(answer, |answer, date| answer.header("date", date))
+            .into()
     }
 
     /// The service.
@@ -124,16 +135,30 @@ pub(crate) fn pages(bodies: impl IntoIterator<Item = String>) -> Arc<Script> {
 }
 
 /// No prefetch, no cap, not strict, as one streams.
-pub(crate) const PLAIN: Paging = Paging { max_rows: None, prefetch: 0, strict: false, window: Some(WINDOW) };
+pub(crate) const PLAIN: Paging = Paging {
+    max_rows: None,
+    prefetch: 0,
+    strict: false,
+    window: Some(WINDOW),
+};
 
 /// An export's beginning.
 pub(crate) fn start(page_size: u32) -> Checkpoint {
-    Checkpoint::new(BASE_URL, Listing::of(VISITORS, &segment("demo"), None, None), page_size, 0)
+    Checkpoint::new(
+        BASE_URL,
+        Listing::of(VISITORS, &segment("demo"), None, None),
+        page_size,
+        0,
+    )
 }
 
 /// The names of a listing of rows of unknown shape.
 pub(crate) fn shape(items: &str, has_more: &str) -> Shape {
-    Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor: None }
+    Shape {
+        items: items.to_owned(),
+        has_more: has_more.to_owned(),
+        next_cursor: None,
+    }
 }
 
 /// A text of a row.
@@ -155,8 +180,13 @@ pub(crate) fn integer(row: &Row<'_>, name: &str) -> i64 {
 /// The beginning of a listing of rows of unknown shape.
 pub(crate) fn start_json(page_size: u32) -> Checkpoint {
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").unwrap();
-    let listing =
-        Listing::other(&path, Some(&segment("demo")), Vec::new(), shape("visitors", "hasMore")).unwrap();
+    let listing = Listing::other(
+        &path,
+        Some(&segment("demo")),
+        Vec::new(),
+        shape("visitors", "hasMore"),
+    )
+    .unwrap();
     Checkpoint::new(BASE_URL, listing, page_size, 0)
 }
 
@@ -204,11 +234,17 @@ pub(crate) async fn export(mut pager: Pager) -> Result<Export> {
         paths.extend(names(&turn.rows));
         findings.extend(turn.findings);
     }
-    Ok(Export { paths, findings, warnings: pager.warnings() })
+    Ok(Export {
+        paths,
+        findings,
+        warnings: pager.warnings(),
+    })
 }
 
 /// `(offset, limit)` of every request.
 pub(crate) fn asked(script: &Script) -> Vec<(u64, u64)> {
     let sent = script.sent();
-    sent.iter().map(|sent| (sent.query("offset").unwrap(), sent.query("limit").unwrap())).collect()
+    sent.iter()
+        .map(|sent| (sent.query("offset").unwrap(), sent.query("limit").unwrap()))
+        .collect()
 }

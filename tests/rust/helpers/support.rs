@@ -24,7 +24,9 @@ use http::Method;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-pub(crate) use crate::helpers::script::{Reply, Script, Step, bare, query, reply, with_retry_after};
+pub(crate) use crate::helpers::script::{
+    Reply, Script, Step, bare, query, reply, with_retry_after,
+};
 
 pub(crate) const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
 pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
@@ -57,7 +59,10 @@ impl Recorder {
 
     /// All log lines.
     pub(crate) fn log(&self) -> String {
-        self.notes().into_iter().map(|note| note.text + "\n").collect()
+        self.notes()
+            .into_iter()
+            .map(|note| note.text + "\n")
+            .collect()
     }
 
     /// What was said about the write, in order.
@@ -71,12 +76,21 @@ impl Recorder {
     }
 
     pub(crate) fn jobs(&self) -> Vec<Segment> {
-        self.jobs.lock().unwrap().iter().map(|(_, id)| id.clone()).collect()
+        self.jobs
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(_, id)| id.clone())
+            .collect()
     }
 
     /// How many outcomes were told before the first job was.
     pub(crate) fn outcomes_before_job(&self) -> Option<usize> {
-        self.jobs.lock().unwrap().first().map(|(outcomes, _)| *outcomes)
+        self.jobs
+            .lock()
+            .unwrap()
+            .first()
+            .map(|(outcomes, _)| *outcomes)
     }
 
     pub(crate) fn polls(&self) -> Vec<(Instant, Job)> {
@@ -104,7 +118,10 @@ impl Observer for Recorder {
     }
 
     fn job(&self, id: &Segment) {
-        self.jobs.lock().unwrap().push((self.outcomes().len(), id.clone()));
+        self.jobs
+            .lock()
+            .unwrap()
+            .push((self.outcomes().len(), id.clone()));
     }
 }
 
@@ -112,7 +129,10 @@ impl ExportObserver for Recorder {}
 
 impl JobObserver for Recorder {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
-        self.polls.lock().unwrap().push((Instant::now(), job.clone()));
+        self.polls
+            .lock()
+            .unwrap()
+            .push((Instant::now(), job.clone()));
         std::future::ready(()).boxed()
     }
 
@@ -151,7 +171,13 @@ impl Hands {
 /// This test program again, as another process that runs one ignored test alone.
 pub(crate) fn process(test: &str) -> Command {
     let mut program = Command::new(std::env::current_exe().unwrap());
-    program.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    program.args([
+        test,
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
     program
 }
 
@@ -177,7 +203,13 @@ pub(crate) fn client_throwing(
     dice: impl Fn() -> f64 + Send + Sync + 'static,
 ) -> Client {
     let settings = options.validate(|_| None).unwrap();
-    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), dice, None)
+    Client::new(
+        settings,
+        Arc::clone(script) as _,
+        Arc::<Stats>::default(),
+        dice,
+        None,
+    )
 }
 
 /// A client whose dice always show `jitter`.
@@ -200,10 +232,23 @@ pub(crate) fn client_in_store_with(
     jitter: f64,
 ) -> Client {
     let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
-    let owner = Owner { base_url: BASE_URL.to_owned(), organization };
-    let remembered = ClientStore { store: store.clone(), clock, owner };
+    let owner = Owner {
+        base_url: BASE_URL.to_owned(),
+        organization,
+    };
+    let remembered = ClientStore {
+        store: store.clone(),
+        clock,
+        owner,
+    };
     let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
-    Client::new(settings, Arc::clone(script) as _, stats, move || jitter, Some(remembered))
+    Client::new(
+        settings,
+        Arc::clone(script) as _,
+        stats,
+        move || jitter,
+        Some(remembered),
+    )
 }
 
 /// The same without jitter.
@@ -243,12 +288,20 @@ pub(crate) fn read() -> Call {
 
 /// Any read of analytics.
 pub(crate) fn analytics() -> Call {
-    Call { lane: Lane::Analytics, ..read() }
+    Call {
+        lane: Lane::Analytics,
+        ..read()
+    }
 }
 
 /// Any write.
 pub(crate) fn write() -> Call {
-    Call { method: Method::POST, body: Some(Bytes::from_static(b"{}")), lane: Lane::Writes, ..read() }
+    Call {
+        method: Method::POST,
+        body: Some(Bytes::from_static(b"{}")),
+        lane: Lane::Writes,
+        ..read()
+    }
 }
 
 /// An answer that anything takes.
@@ -272,13 +325,21 @@ pub(crate) async fn fail(client: &Client, of: Call) -> Error {
 }
 
 /// Creates a job in the project "demo".
-pub(crate) async fn create(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
+pub(crate) async fn create(
+    client: &Client,
+    prompt: &str,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
     let prompt = Prompt::parse(prompt.to_owned()).unwrap();
     job::once::create(client, segment("demo"), prompt, None, observer).await
 }
 
 /// Sends a message to the job of [`job_body`].
-pub(crate) async fn message(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
+pub(crate) async fn message(
+    client: &Client,
+    prompt: &str,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
     let prompt = Prompt::parse(prompt.to_owned()).unwrap();
     job::message(client, segment("demo"), segment("job_1"), prompt, observer).await
 }
@@ -309,10 +370,16 @@ pub(crate) fn all_of<F: Future<Output: Send + 'static> + Send + 'static>(
     client: &Client,
     work: impl Fn(Client) -> F,
 ) -> Vec<JoinHandle<F::Output>> {
-    (0..count).map(|_| tokio::spawn(work(client.clone()))).collect()
+    (0..count)
+        .map(|_| tokio::spawn(work(client.clone())))
+        .collect()
 }
 
 /// What they come to.
 pub(crate) async fn ends<T>(all: Vec<JoinHandle<T>>) -> Vec<T> {
-    join_all(all).await.into_iter().map(std::result::Result::unwrap).collect()
+    join_all(all)
+        .await
+        .into_iter()
+        .map(std::result::Result::unwrap)
+        .collect()
 }

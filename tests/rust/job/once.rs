@@ -36,7 +36,16 @@ async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_i
     let name = || Some(OnceName::parse("docs-1.4".to_owned()).unwrap());
     let first = tokio::spawn({
         let client = client.clone();
-        async move { once::create(&client, segment("demo"), prompt(), name(), &Recorder::default()).await }
+        async move {
+            once::create(
+                &client,
+                segment("demo"),
+                prompt(),
+                name(),
+                &Recorder::default(),
+            )
+            .await
+        }
     });
     while script.count() == 0 {
         sleep(millis(1)).await;
@@ -44,8 +53,16 @@ async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_i
     let (waits, begun) = (Waits::default(), Instant::now());
     let second = once::create(&client, segment("demo"), prompt(), name(), &waits).await;
     assert_eq!(second.unwrap(), first.await.unwrap().unwrap());
-    let announced: Vec<_> = waits.0.lock().unwrap().iter().map(|&(at, long)| (at - begun, long)).collect();
-    let [(soon, false), (late, true)] = announced[..] else { panic!("{announced:?}") };
+    let announced: Vec<_> = waits
+        .0
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|&(at, long)| (at - begun, long))
+        .collect();
+    let [(soon, false), (late, true)] = announced[..] else {
+        panic!("{announced:?}")
+    };
     assert!(soon <= secs(2), "{soon:?}");
     assert!(late > secs(10) && late <= secs(11), "{late:?}");
     assert_eq!(script.count(), 1);

@@ -9,8 +9,8 @@ use docplatform::job::{self, Job};
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, all_of, bare, client, client_throwing, client_with, create, dice, ends,
-    job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Reply, Script, Step, all_of, bare, client, client_throwing, client_with, create,
+    dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -19,7 +19,13 @@ pub(crate) fn shows(status: &str) -> Step {
 }
 
 pub(crate) fn target() -> Target {
-    Target { project: segment("demo"), id: segment("job_1"), last: None, rest_first: false, prompt: None }
+    Target {
+        project: segment("demo"),
+        id: segment("job_1"),
+        last: None,
+        rest_first: false,
+        prompt: None,
+    }
 }
 
 pub(crate) fn how() -> Wait {
@@ -32,7 +38,13 @@ pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
 }
 
 async fn wait_with(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
-    wait(&client_with(script, &options(), 0.5), target(), how, recorder).await
+    wait(
+        &client_with(script, &options(), 0.5),
+        target(),
+        how,
+        recorder,
+    )
+    .await
 }
 
 /// Creates a job, and waits for it.
@@ -44,7 +56,12 @@ async fn create_and_wait(script: &Arc<Script>, how: Wait, recorder: &Recorder) -
 
 /// The times of all requests, in seconds since `begun`.
 pub(crate) fn times(script: &Script, begun: Instant) -> Vec<f64> {
-    script.sent().iter().map(|request| (request.at - begun).as_secs_f64()).map(round).collect()
+    script
+        .sent()
+        .iter()
+        .map(|request| (request.at - begun).as_secs_f64())
+        .map(round)
+        .collect()
 }
 
 pub(crate) fn round(seconds: f64) -> f64 {
@@ -56,24 +73,57 @@ pub(crate) fn round(seconds: f64) -> f64 {
 async fn a_wait_looks_once_more_at_its_very_end() {
     let begun = Instant::now();
     let (script, recorder) = (Script::each(|_| shows("active")), Recorder::default());
-    let error = wait_with(&script, Wait { timeout: Some(secs(10)), ..how() }, &recorder).await.unwrap_err();
+    let error = wait_with(
+        &script,
+        Wait {
+            timeout: Some(secs(10)),
+            ..how()
+        },
+        &recorder,
+    )
+    .await
+    .unwrap_err();
     assert_eq!(times(&script, begun), [0.0, 2.0, 5.0, 9.5, 10.0]);
     assert_eq!((error.kind, begun.elapsed()), (Kind::WaitTimeout, secs(10)));
     assert_eq!(recorder.last().unwrap().status, "active");
-    assert!(error.message.contains("not final after 10 s (last status: active)"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("not final after 10 s (last status: active)"),
+        "{error}"
+    );
     assert!(error.outcome.is_none() && error.source.is_none());
 
-    let script =
-        Script::each(move |_| shows(if begun.elapsed() < secs(20) { "active" } else { "completed" }));
-    let job = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap();
+    let script = Script::each(move |_| {
+        shows(if begun.elapsed() < secs(20) {
+            "active"
+        } else {
+            "completed"
+        })
+    });
+    let job = wait_for(
+        &script,
+        Wait {
+            timeout: Some(secs(10)),
+            ..how()
+        },
+    )
+    .await
+    .unwrap();
     assert_eq!(job.status, "completed", "the last look counts");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_no_time_looks_once() {
     let script = Script::new([shows("active"), shows("completed")]);
-    let none = Wait { timeout: Some(Duration::ZERO), ..how() };
-    assert_eq!(wait_for(&script, none).await.unwrap_err().kind, Kind::WaitTimeout);
+    let none = Wait {
+        timeout: Some(Duration::ZERO),
+        ..how()
+    };
+    assert_eq!(
+        wait_for(&script, none).await.unwrap_err().kind,
+        Kind::WaitTimeout
+    );
     assert_eq!(wait_for(&script, none).await.unwrap().status, "completed");
 }
 
@@ -82,8 +132,19 @@ async fn a_wait_of_no_time_looks_once() {
 async fn a_wait_without_a_timeout_waits_for_ever() {
     let begun = Instant::now();
     let year = secs(365 * 86_400);
-    let script = Script::each(move |_| shows(if begun.elapsed() < year { "active" } else { "completed" }));
-    let ever = Wait { timeout: None, poll_interval: secs(3600), max_poll_interval: secs(86_400), ..how() };
+    let script = Script::each(move |_| {
+        shows(if begun.elapsed() < year {
+            "active"
+        } else {
+            "completed"
+        })
+    });
+    let ever = Wait {
+        timeout: None,
+        poll_interval: secs(3600),
+        max_poll_interval: secs(86_400),
+        ..how()
+    };
     assert!(wait_for(&script, ever).await.is_ok());
     assert!(begun.elapsed() >= year);
 }
@@ -92,7 +153,15 @@ async fn a_wait_without_a_timeout_waits_for_ever() {
 async fn a_timeout_holds_also_for_a_service_that_hangs() {
     let begun = Instant::now();
     let script = Script::each(|_| Step::Never);
-    let error = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap_err();
+    let error = wait_for(
+        &script,
+        Wait {
+            timeout: Some(secs(10)),
+            ..how()
+        },
+    )
+    .await
+    .unwrap_err();
     assert_eq!(error.kind, Kind::WaitTimeout);
     assert!(begun.elapsed() <= secs(15), "{:?}", begun.elapsed());
     let cause = error.source.as_ref().unwrap();
@@ -127,13 +196,34 @@ async fn how_a_job_ended() {
 async fn an_unknown_status_is_waited_on() {
     let recorder = Recorder::default();
     let script = Script::new([shows("queued"), shows("Completed"), shows("completed")]);
-    let job = wait(&client(&script), target(), how(), &recorder).await.unwrap();
+    let job = wait(&client(&script), target(), how(), &recorder)
+        .await
+        .unwrap();
     assert_eq!(job.status, "completed");
-    let seen: Vec<_> = recorder.polls().into_iter().map(|(_, job)| job.status).collect();
-    assert_eq!(seen, ["queued", "Completed", "completed"], "and shown, each poll once");
+    let seen: Vec<_> = recorder
+        .polls()
+        .into_iter()
+        .map(|(_, job)| job.status)
+        .collect();
+    assert_eq!(
+        seen,
+        ["queued", "Completed", "completed"],
+        "and shown, each poll once"
+    );
     let script = Script::each(|_| shows("\\u001b[2Jqueued"));
-    let error = wait_for(&script, Wait { timeout: Some(secs(1)), ..how() }).await.unwrap_err();
-    assert!(error.message.contains("last status: \\u{1b}[2Jqueued"), "{error}");
+    let error = wait_for(
+        &script,
+        Wait {
+            timeout: Some(secs(1)),
+            ..how()
+        },
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        error.message.contains("last status: \\u{1b}[2Jqueued"),
+        "{error}"
+    );
 }
 
 /// Rows: J8.
@@ -142,9 +232,17 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
     let body = |status| format!("{{\"id\": \"a\u{202e}b\", \"status\": \"{status}\"}}");
     for status in ["failed", "active"] {
         let script = Script::each(move |_| reply(200, body(status)).into());
-        let target = Target { id: segment("a\u{202e}b"), ..target() };
-        let short = Wait { timeout: Some(secs(1)), ..how() };
-        let error = wait(&client(&script), target, short, &Recorder::default()).await.unwrap_err();
+        let target = Target {
+            id: segment("a\u{202e}b"),
+            ..target()
+        };
+        let short = Wait {
+            timeout: Some(secs(1)),
+            ..how()
+        };
+        let error = wait(&client(&script), target, short, &Recorder::default())
+            .await
+            .unwrap_err();
         assert!(error.message.contains("job a\\u{202e}b "), "{error}");
     }
 }
@@ -159,32 +257,82 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     ] {
         let count = polls.len();
         let script = Script::new(std::iter::once(shows("active")).chain(polls));
-        create_and_wait(&script, how(), &Recorder::default()).await.unwrap();
+        create_and_wait(&script, how(), &Recorder::default())
+            .await
+            .unwrap();
         assert_eq!(script.count(), 1 + count);
     }
 
     // A second wait, by the job's id alone.
-    let script = Script::new([shows("active"), shows("active"), bare(404), bare(404), shows("completed")]);
+    let script = Script::new([
+        shows("active"),
+        shows("active"),
+        bare(404),
+        bare(404),
+        shows("completed"),
+    ]);
     let (client, recorder) = (client_with(&script, &options(), 0.5), Recorder::default());
     let job = create(&client, "Fix", &recorder).await.unwrap();
-    let short = Wait { timeout: Some(Duration::ZERO), ..how() };
-    assert!(wait(&client, Target::just_written(job, prompt()), short, &recorder).await.is_err());
+    let short = Wait {
+        timeout: Some(Duration::ZERO),
+        ..how()
+    };
+    assert!(
+        wait(
+            &client,
+            Target::just_written(job, prompt()),
+            short,
+            &recorder
+        )
+        .await
+        .is_err()
+    );
     wait(&client, target(), how(), &recorder).await.unwrap();
 
     // A message to it.
-    let script = Script::new([shows("active"), shows("active"), bare(404), shows("completed")]);
+    let script = Script::new([
+        shows("active"),
+        shows("active"),
+        bare(404),
+        shows("completed"),
+    ]);
     let client = client_with(&script, &options(), 0.5);
     let job = create(&client, "Fix", &recorder).await.unwrap();
-    let job = job::message(&client, job.project, job.id, prompt(), &recorder).await.unwrap();
-    wait(&client, Target::just_written(job, prompt()), how(), &recorder).await.unwrap();
+    let job = job::message(&client, job.project, job.id, prompt(), &recorder)
+        .await
+        .unwrap();
+    wait(
+        &client,
+        Target::just_written(job, prompt()),
+        how(),
+        &recorder,
+    )
+    .await
+    .unwrap();
 
     let begun = Instant::now();
-    let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
+    let script = Script::each(|request| {
+        if request.method == "POST" {
+            shows("active")
+        } else {
+            bare(404)
+        }
+    });
     let recorder = Recorder::default();
-    let error = create_and_wait(&script, how(), &recorder).await.unwrap_err();
+    let error = create_and_wait(&script, how(), &recorder)
+        .await
+        .unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
-    assert_eq!(times(&script, begun)[1..], [2.0, 5.0, 9.5, 16.25], "for ten seconds, and no more");
-    assert_eq!(recorder.last().unwrap().id.as_str(), "job_1", "what was created is not lost");
+    assert_eq!(
+        times(&script, begun)[1..],
+        [2.0, 5.0, 9.5, 16.25],
+        "for ten seconds, and no more"
+    );
+    assert_eq!(
+        recorder.last().unwrap().id.as_str(),
+        "job_1",
+        "what was created is not lost"
+    );
 }
 
 /// Rows: B14.
@@ -195,11 +343,18 @@ async fn what_cannot_mend_itself_ends_a_wait() {
         ("key expired", bare(401), Kind::Status),
         ("address not allowed", bare(403), Kind::Status),
         ("HTML", reply(200, "<html>").into(), Kind::Response),
-        ("another job", reply(200, r#"{"id": "job_2", "status": "active"}"#).into(), Kind::Response),
+        (
+            "another job",
+            reply(200, r#"{"id": "job_2", "status": "active"}"#).into(),
+            Kind::Response,
+        ),
         ("certificate", Step::Unsent { fatal: true }, Kind::Connect),
     ];
     for (name, step, kind) in ends {
-        let (script, recorder) = (Script::new([shows("active"), shows("active"), step]), Recorder::default());
+        let (script, recorder) = (
+            Script::new([shows("active"), shows("active"), step]),
+            Recorder::default(),
+        );
         let error = wait_with(&script, how(), &recorder).await.unwrap_err();
         assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
         assert_eq!(recorder.last().unwrap().status, "active", "{name}");
@@ -223,37 +378,78 @@ async fn transient_failures_are_tolerated() {
         assert!(wait_for(&Script::new(steps), how()).await.is_ok());
     }
     let (script, recorder) = (Script::each(|_| bare(500)), Recorder::default());
-    let error: Error =
-        wait_with(&script, Wait { timeout: Some(secs(60)), ..how() }, &recorder).await.unwrap_err();
-    assert_eq!((error.kind, recorder.last().is_none()), (Kind::WaitTimeout, true));
+    let error: Error = wait_with(
+        &script,
+        Wait {
+            timeout: Some(secs(60)),
+            ..how()
+        },
+        &recorder,
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(
+        (error.kind, recorder.last().is_none()),
+        (Kind::WaitTimeout, true)
+    );
     assert!(error.message.contains("last status: never seen"), "{error}");
     let last = error.source.as_ref().unwrap();
-    assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is reported");
+    assert_eq!(
+        (last.kind, last.status),
+        (Kind::Status, Some(500)),
+        "and the cause is reported"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_rests_as_long_as_the_service_asks() {
     let begun = Instant::now();
-    let script = Script::new([shows("active"), with_retry_after(429, "300"), shows("completed")]);
+    let script = Script::new([
+        shows("active"),
+        with_retry_after(429, "300"),
+        shows("completed"),
+    ]);
     let observer = Recorder::default();
     wait_with(&script, how(), &observer).await.unwrap();
     let polls = times(&script, begun);
-    assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
-    let announced: Vec<_> = observer.notes().into_iter().filter_map(|note| note.waiting).collect();
-    assert_eq!(announced.len(), 1, "and not the polls' own pauses: {announced:?}");
+    assert!(
+        (302.0..=307.0).contains(&polls[2]),
+        "beyond the cap of a single call: {polls:?}"
+    );
+    let announced: Vec<_> = observer
+        .notes()
+        .into_iter()
+        .filter_map(|note| note.waiting)
+        .collect();
+    assert_eq!(
+        announced.len(),
+        1,
+        "and not the polls' own pauses: {announced:?}"
+    );
     assert!(announced[0].long && announced[0].until.is_some());
 
     let begun = Instant::now();
-    let (script, observer) =
-        (Script::new([shows("active"), with_retry_after(429, "3600")]), Recorder::default());
+    let (script, observer) = (
+        Script::new([shows("active"), with_retry_after(429, "3600")]),
+        Recorder::default(),
+    );
     let error = wait_with(&script, how(), &observer).await.unwrap_err();
-    assert_eq!((error.status, error.retry_after, begun.elapsed()), (Some(429), Some(secs(3600)), secs(2)));
+    assert_eq!(
+        (error.status, error.retry_after, begun.elapsed()),
+        (Some(429), Some(secs(3600)), secs(2))
+    );
     assert_eq!(observer.last().unwrap().status, "active");
 
     let script = Script::new([with_retry_after(429, &"9".repeat(40))]);
-    assert_eq!(wait_for(&script, how()).await.unwrap_err().status, Some(429));
+    assert_eq!(
+        wait_for(&script, how()).await.unwrap_err().status,
+        Some(429)
+    );
     let script = Script::new([with_retry_after(429, &"9".repeat(40)), shows("completed")]);
-    let ever = Wait { timeout: None, ..how() };
+    let ever = Wait {
+        timeout: None,
+        ..how()
+    };
     assert!(wait_for(&script, ever).await.is_ok(), "no clock runs over");
 }
 
@@ -261,16 +457,25 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
 async fn throttled_waits_do_not_come_back_all_at_once() {
     let mut throttled = true;
     let script = Script::each(move |_| {
-        if std::mem::take(&mut throttled) { with_retry_after(429, "300") } else { shows("completed") }
+        if std::mem::take(&mut throttled) {
+            with_retry_after(429, "300")
+        } else {
+            shows("completed")
+        }
     });
     let client = client_throwing(&script, &options(), dice());
     let begun = Instant::now();
     let waits = all_of(50, &client, |client| async move {
-        wait(&client, target(), how(), &Recorder::default()).await.map(drop)
+        wait(&client, target(), how(), &Recorder::default())
+            .await
+            .map(drop)
     });
     assert!(ends(waits).await.iter().all(Result::is_ok));
     let mut polls = times(&script, begun)[1..].to_vec();
-    assert!(polls.iter().all(|at| (300.0..=306.0).contains(at)), "{polls:?}");
+    assert!(
+        polls.iter().all(|at| (300.0..=306.0).contains(at)),
+        "{polls:?}"
+    );
     polls.sort_by(f64::total_cmp);
     polls.dedup();
     assert!(polls.len() > 10, "{polls:?}");
@@ -282,7 +487,12 @@ async fn an_interrupted_wait_names_its_job() {
     let client = client(&script);
     let recorder = Recorder::default();
     let job = create(&client, "Fix", &recorder).await.unwrap();
-    let waiting = wait(&client, Target::just_written(job, prompt()), how(), &recorder);
+    let waiting = wait(
+        &client,
+        Target::just_written(job, prompt()),
+        how(),
+        &recorder,
+    );
     assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
     assert_eq!(recorder.jobs().last().unwrap().as_str(), "job_1");
     let before = script.count();

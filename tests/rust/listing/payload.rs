@@ -35,7 +35,11 @@ async fn read(body: impl Into<bytes::Bytes>) -> Result<(Vec<Row>, Vec<Finding>),
 /// Reads a page that must not be readable; the text of the error, which comes at once.
 async fn refused(body: &str) -> String {
     let error = read(body.to_owned()).await.expect_err(body);
-    assert_eq!((error.kind, error.status, error.attempts.len()), (Kind::Response, Some(200), 1), "{error}");
+    assert_eq!(
+        (error.kind, error.status, error.attempts.len()),
+        (Kind::Response, Some(200), 1),
+        "{error}"
+    );
     error.message.clone()
 }
 
@@ -44,7 +48,8 @@ async fn refused(body: &str) -> String {
 async fn has_more_is_true_or_false_and_nothing_else() {
     let good = page(&[row("/0", 1)], 1, false);
     for bad in ["null", "\"false\"", "0", "1", "[]", "{}", "\"\""] {
-        let error = refused(&good.replace("\"hasMore\":false", &format!("\"hasMore\":{bad}"))).await;
+        let error =
+            refused(&good.replace("\"hasMore\":false", &format!("\"hasMore\":{bad}"))).await;
         assert!(error.contains("hasMore: "), "{error}");
     }
     let error = refused(&good.replace(",\"hasMore\":false", "")).await;
@@ -52,9 +57,11 @@ async fn has_more_is_true_or_false_and_nothing_else() {
     let error = refused(&good.replace("hasMore", "has_more")).await;
     assert!(error.contains("hasMore"), "{error}");
     for twice in ["true", "false"] {
-        let error =
-            refused(&good.replace("\"hasMore\":false", &format!("\"hasMore\":false,\"hasMore\":{twice}")))
-                .await;
+        let error = refused(&good.replace(
+            "\"hasMore\":false",
+            &format!("\"hasMore\":false,\"hasMore\":{twice}"),
+        ))
+        .await;
         assert!(error.contains("duplicate field"), "{error}");
     }
 }
@@ -77,9 +84,11 @@ async fn a_wrong_type_is_named_with_its_place() {
         let error = refused(&good.replacen(part, bad, 1)).await;
         assert!(error.contains(place), "{place}: {error}");
     }
-    for (part, missing) in
-        [("\"path\":\"/1\",", "path"), ("\"human\":2,", "human"), (",\"total\":2", "total")]
-    {
+    for (part, missing) in [
+        ("\"path\":\"/1\",", "path"),
+        ("\"human\":2,", "human"),
+        (",\"total\":2", "total"),
+    ] {
         let error = refused(&good.replacen(part, "", 1)).await;
         assert!(
             error.contains("visitors[1]") && error.contains(&format!("missing field `{missing}`")),
@@ -108,7 +117,14 @@ async fn a_wrong_type_is_named_with_its_place() {
 #[tokio::test(start_paused = true)]
 async fn counts_are_whole_numbers_that_fit() {
     let with = |count: &str| {
-        page(&[row("/0", 1), row("/1", 1).replace("\"ai\":0", &format!("\"ai\":{count}"))], 1, false)
+        page(
+            &[
+                row("/0", 1),
+                row("/1", 1).replace("\"ai\":0", &format!("\"ai\":{count}")),
+            ],
+            1,
+            false,
+        )
     };
     for (text, count) in [
         ("0", 0),
@@ -156,7 +172,9 @@ async fn counts_are_whole_numbers_that_fit() {
 
 #[tokio::test(start_paused = true)]
 async fn no_inequality_is_enforced_between_counts() {
-    let odd = row("/0", 1).replace("\"human\":1", "\"human\":7").replace("\"ai\":0", "\"ai\":9");
+    let odd = row("/0", 1)
+        .replace("\"human\":1", "\"human\":7")
+        .replace("\"ai\":0", "\"ai\":9");
     let (rows, findings) = read(page(&[odd], 3, false)).await.unwrap();
     assert_eq!((rows[0].human, rows[0].ai, rows[0].total), (7, 9, 1));
     assert_eq!(findings, []);
@@ -193,20 +211,42 @@ async fn a_path_that_is_no_text_costs_its_letter_and_not_its_page() {
     let body = page(&rows, 1, false);
     let (read_rows, findings) = read(body.clone()).await.unwrap();
     assert_eq!(read_rows.len(), 250);
-    assert_eq!((read_rows[3].path.as_str(), read_rows[3].human), ("/a\u{fffd}b", 3));
-    assert!(read_rows.iter().enumerate().all(|(n, row)| n == 3 || row.path == format!("/{n}")));
+    assert_eq!(
+        (read_rows[3].path.as_str(), read_rows[3].human),
+        ("/a\u{fffd}b", 3)
+    );
+    assert!(
+        read_rows
+            .iter()
+            .enumerate()
+            .all(|(n, row)| n == 3 || row.path == format!("/{n}"))
+    );
     assert_eq!(findings, [Finding::Repaired(1)]);
 
     let mut bytes = body.replace("/a\\ud800b", "/a?b").into_bytes();
     let at = bytes.iter().position(|&byte| byte == b'?').unwrap();
     bytes[at] = 0xff;
     let (rows, findings) = read(bytes).await.unwrap();
-    assert_eq!((rows[3].path.as_str(), findings), ("/a\u{fffd}b", vec![Finding::Repaired(1)]));
+    assert_eq!(
+        (rows[3].path.as_str(), findings),
+        ("/a\u{fffd}b", vec![Finding::Repaired(1)])
+    );
 
-    let script = pages([page(&[row("/\\ud800", 1)], 1, true), page(&[row("/\\udc00!", 1)], 1, false)]);
+    let script = pages([
+        page(&[row("/\\ud800", 1)], 1, true),
+        page(&[row("/\\udc00!", 1)], 1, false),
+    ]);
     let export = export(pager(&script, 1, PLAIN)).await.unwrap();
-    assert_eq!(export.findings, [Finding::Repaired(1)], "told once, counted twice");
-    assert!(export.warnings[0].starts_with("2 pages had invalid characters"), "{:?}", export.warnings);
+    assert_eq!(
+        export.findings,
+        [Finding::Repaired(1)],
+        "told once, counted twice"
+    );
+    assert!(
+        export.warnings[0].starts_with("2 pages had invalid characters"),
+        "{:?}",
+        export.warnings
+    );
 }
 
 /// Rows: D14.
@@ -216,8 +256,15 @@ async fn unknown_fields_are_kept_aside() {
     let body = page(&[odd], 1, false).replacen('{', "{\"took\":5,\"next\":null, ", 1);
     let (rows, _) = read(body).await.unwrap();
     let extra = rows[0].extra.as_ref().unwrap();
-    assert_eq!(serde_json::to_string(extra).unwrap(), r#"{"bot":{"b":[1,1e+400],"a":null},"Human":5}"#);
-    assert!(read(page(&[row("/0", 1)], 1, false)).await.unwrap().0[0].extra.is_none());
+    assert_eq!(
+        serde_json::to_string(extra).unwrap(),
+        r#"{"bot":{"b":[1,1e+400],"a":null},"Human":5}"#
+    );
+    assert!(
+        read(page(&[row("/0", 1)], 1, false)).await.unwrap().0[0]
+            .extra
+            .is_none()
+    );
 }
 
 /// Rows: D11.
@@ -240,15 +287,27 @@ async fn what_is_nested_without_end_is_an_error_and_no_crash() {
 #[tokio::test(start_paused = true)]
 async fn rows_of_unknown_shape_are_kept_whole() {
     let listing = |body: &str| pages([body.to_owned()]);
-    let script = listing(r#"{"hasMore": false, "visitors": [1, "a", null, {"b": 1.50, "a": {}}], "x": 1}"#);
-    let export = export(pager_at(&script, start_json(10), PLAIN)).await.unwrap();
+    let script =
+        listing(r#"{"hasMore": false, "visitors": [1, "a", null, {"b": 1.50, "a": {}}], "x": 1}"#);
+    let export = export(pager_at(&script, start_json(10), PLAIN))
+        .await
+        .unwrap();
     assert_eq!(export.paths, ["1", "\"a\"", "null", r#"{"b":1.50,"a":{}}"#]);
     for (body, words) in [
         (r#"{"visitors": []}"#, "missing field `hasMore`"),
         (r#"{"hasMore": false}"#, "missing field `visitors`"),
-        (r#"{"hasMore": 0, "visitors": []}"#, "hasMore: invalid type: integer `0`, expected a boolean"),
-        (r#"{"hasMore": null, "visitors": []}"#, "hasMore: invalid type: null, expected a boolean"),
-        (r#"{"hasMore": false, "visitors": {}}"#, "visitors: invalid type: map, expected an array"),
+        (
+            r#"{"hasMore": 0, "visitors": []}"#,
+            "hasMore: invalid type: integer `0`, expected a boolean",
+        ),
+        (
+            r#"{"hasMore": null, "visitors": []}"#,
+            "hasMore: invalid type: null, expected a boolean",
+        ),
+        (
+            r#"{"hasMore": false, "visitors": {}}"#,
+            "visitors: invalid type: map, expected an array",
+        ),
         ("[]", "invalid type: sequence, expected an object"),
     ] {
         let mut pager = pager_at(&listing(body), start_json(10), PLAIN);
@@ -267,7 +326,14 @@ fn rows_are_selected_by_their_places() {
         }
         rows
     };
-    for keep in [&[][..], &[0], &[0, 2, 4], &[1, 2, 3], &[4], &[0, 1, 2, 3, 4]] {
+    for keep in [
+        &[][..],
+        &[0],
+        &[0, 2, 4],
+        &[1, 2, 3],
+        &[4],
+        &[0, 1, 2, 3, 4],
+    ] {
         let mut rows = of(&[0, 1, 2, 3, 4]);
         rows.select(keep);
         assert_eq!(rows, of(keep));

@@ -23,12 +23,20 @@ pub(crate) fn segment(id: &str) -> Segment {
 }
 
 /// What the policy says of an end: whether it is tried again, and after how long at least, in milliseconds.
-pub(crate) fn retry(end: End, write: bool, number: u32, jitter: f64, max_retry_after: u64) -> Option<u64> {
+pub(crate) fn retry(
+    end: End,
+    write: bool,
+    number: u32,
+    jitter: f64,
+    max_retry_after: u64,
+) -> Option<u64> {
     let (base, told) = match (end, write) {
         (End::Unsent { fatal: false } | End::GivenUp, _)
         | (End::Broke | End::TimedOut | End::BodyLost, false) => (500_u64, None),
         (End::Status(408 | 500 | 502 | 504 | 520..=524, told), false) => (500, told),
-        (End::Status(429 | 503, told), false) | (End::Status(429, told @ Some(_)), true) => (2_000, told),
+        (End::Status(429 | 503, told), false) | (End::Status(429, told @ Some(_)), true) => {
+            (2_000, told)
+        }
         _ => return None,
     };
     if told.is_some_and(|told| told > max_retry_after) {
@@ -73,7 +81,10 @@ pub(crate) fn check(
         return;
     };
     let Some(last) = sent.last() else {
-        if error.outcome.is_some_and(|outcome| outcome != Outcome::NotSent) {
+        if error
+            .outcome
+            .is_some_and(|outcome| outcome != Outcome::NotSent)
+        {
             bad("nothing was sent".to_owned());
         }
         return;
@@ -84,12 +95,20 @@ pub(crate) fn check(
     // Whether it gave up with a reason.
     let number = sent.len() as u32;
     let again = retry(last.end, write, number, jitter, settings.max_retry_after);
-    let retries = world.state().sent.iter().filter(|sent| sent.process == last.process).count();
+    let retries = world
+        .state()
+        .sent
+        .iter()
+        .filter(|sent| sent.process == last.process)
+        .count();
     if let Some(pause) = again
         && number <= settings.max_retries
         && retries < SURE_RETRIES
         && !budget
-        && !matches!(error.kind, Kind::HeldBack | Kind::Store | Kind::Configuration)
+        && !matches!(
+            error.kind,
+            Kind::HeldBack | Kind::Store | Kind::Configuration
+        )
         && took + pause + LAST_CALL < settings.deadline * 1_000
     {
         bad(format!("gave up after {:?}", last.end));
@@ -114,7 +133,11 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
                 && !matches!(last.end, End::Status(408, _))
         }
         Some(Outcome::Unknown) => {
-            effects <= 1 && matches!(last.end, End::Broke | End::TimedOut | End::Status(101 | 408 | 500.., _))
+            effects <= 1
+                && matches!(
+                    last.end,
+                    End::Broke | End::TimedOut | End::Status(101 | 408 | 500.., _)
+                )
         }
         Some(Outcome::Applied) => effects == 1 && matches!(last.end, End::BodyLost | End::Unusable),
         None => false,
@@ -139,14 +162,18 @@ pub(crate) fn check_counts(life: &Life, client: &Client) {
     };
     let counted = client.stats().snapshot().requests;
     if counted != left {
-        life.world.violation(format!("{left} requests left, {counted} were counted"));
+        life.world
+            .violation(format!("{left} requests left, {counted} were counted"));
     }
 }
 
 /// Some reads at one time.
 pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Done {
     let (path, lane) = match analytics {
-        true => ("/v1/analytics/alpha/assistant/caller-stats", Lane::Analytics),
+        true => (
+            "/v1/analytics/alpha/assistant/caller-stats",
+            Lane::Analytics,
+        ),
         false => ("/v2/thing", Lane::Jobs),
     };
     let call = Call {
@@ -193,14 +220,38 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
     let plain = prompt(format!("plain {}", ear.tag));
     let created = job::once::create(&process.client, project.clone(), plain, None, &*ear).await;
     let budget = world.scenario.settings.jobs.is_some();
-    check(process, ear.tag, created.as_ref().err(), world.now() - begun, longest(process), budget);
-    let Ok(mut job) = created else { return Done::Yes };
+    check(
+        process,
+        ear.tag,
+        created.as_ref().err(),
+        world.now() - begun,
+        longest(process),
+        budget,
+    );
+    let Ok(mut job) = created else {
+        return Done::Yes;
+    };
     if message {
         let (ear, begun) = (process.ear(), world.now());
-        let written =
-            job::message(&process.client, project, job.id.clone(), prompt("more".to_owned()), &*ear).await;
-        check(process, ear.tag, written.as_ref().err(), world.now() - begun, longest(process), false);
-        let Ok(written) = written else { return Done::Yes };
+        let written = job::message(
+            &process.client,
+            project,
+            job.id.clone(),
+            prompt("more".to_owned()),
+            &*ear,
+        )
+        .await;
+        check(
+            process,
+            ear.tag,
+            written.as_ref().err(),
+            world.now() - begun,
+            longest(process),
+            false,
+        );
+        let Ok(written) = written else {
+            return Done::Yes;
+        };
         job = written;
     }
     let settle = if message { 15.0 } else { 0.0 };
@@ -212,7 +263,9 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
         settle,
     };
     let (id, begun) = (job.id.as_str().to_owned(), world.now());
-    let ear = Ear { tag: process.ear().tag + POLLS };
+    let ear = Ear {
+        tag: process.ear().tag + POLLS,
+    };
     let target = Target::just_written(job, prompt("any".to_owned()));
     let ended = wait(&process.client, target, options.validate().unwrap(), &ear).await;
     let (took, sent) = (world.now() - begun, world.of_call(ear.tag));
@@ -221,15 +274,23 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
             Ok(job) => format!("\n  {} {}", job.id.as_str(), job.is_final()),
             Err(error) => in_short(error),
         };
-        process.violation(format!("wait {}: {what} after {took} ms{how}{}", ear.tag, lines(&sent)));
+        process.violation(format!(
+            "wait {}: {what} after {took} ms{how}{}",
+            ear.tag,
+            lines(&sent)
+        ));
     };
     if took > timeout * 1_000 + LAST_POLL + LAST_CALL {
         bad("beyond its timeout");
     }
     match &ended {
         Ok(found) => {
-            let is_over =
-                world.state().service.jobs.iter().any(|job| job.id == id && job.is_over(world.now()));
+            let is_over = world
+                .state()
+                .service
+                .jobs
+                .iter()
+                .any(|job| job.id == id && job.is_over(world.now()));
             if found.id.as_str() != id || !found.is_final() || !is_over {
                 bad("not over");
             }

@@ -18,10 +18,18 @@ pub(crate) fn check(world: &World) {
     throttles(world, &sent);
     let Settings { budget, jobs, .. } = world.scenario.settings;
     if let Some((per_hour, reserve)) = budget {
-        hours(world, sent.iter().filter(|sent| sent.lane == 2), (per_hour - reserve) as usize);
+        hours(
+            world,
+            sent.iter().filter(|sent| sent.lane == 2),
+            (per_hour - reserve) as usize,
+        );
     }
     if let Some(per_hour) = jobs {
-        hours(world, sent.iter().filter(|sent| sent.creates()), per_hour as usize);
+        hours(
+            world,
+            sent.iter().filter(|sent| sent.creates()),
+            per_hour as usize,
+        );
     }
     growth(world, &sent);
     whole_pages(world, &sent);
@@ -29,17 +37,32 @@ pub(crate) fn check(world: &World) {
 
 /// Whatever part of a listing is read, a store is filled with whole pages, which serve the next reader.
 fn whole_pages(world: &World, sent: &[Sent]) {
-    let Scenario { habits, settings, processes, .. } = &world.scenario;
+    let Scenario {
+        habits,
+        settings,
+        processes,
+        ..
+    } = &world.scenario;
     let is_within = |op: &Op| {
-        matches!(op, Op::Export(Export { stop_every: Some(_), .. } | Export { any_path: true, .. }))
+        matches!(
+            op,
+            Op::Export(
+                Export {
+                    stop_every: Some(_),
+                    ..
+                } | Export { any_path: true, .. }
+            )
+        )
     };
     let is_odd = habits.cap.is_some() || habits.filters || habits.stands;
     if !settings.store || is_odd || processes.iter().flatten().any(is_within) {
         return;
     }
     for sent in sent {
-        let Some((limit, offset)) =
-            sent.url.rsplit_once("&limit=").and_then(|(_, rest)| rest.split_once("&offset="))
+        let Some((limit, offset)) = sent
+            .url
+            .rsplit_once("&limit=")
+            .and_then(|(_, rest)| rest.split_once("&offset="))
         else {
             continue;
         };
@@ -58,8 +81,12 @@ fn attempts(world: &World, sent: &[Sent]) {
         calls.entry((sent.tag, &sent.url)).or_default().push(sent);
     }
     for (call, tries) in calls {
-        let bad =
-            |what: String| world.violation(format!("{what}: call {call:?}{}", lines(tries.iter().copied())));
+        let bad = |what: String| {
+            world.violation(format!(
+                "{what}: call {call:?}{}",
+                lines(tries.iter().copied())
+            ))
+        };
         if tries.len() > settings.max_retries as usize + 1 {
             bad("more attempts than the policy has".to_owned());
         }
@@ -71,12 +98,19 @@ fn attempts(world: &World, sent: &[Sent]) {
             let Some(ended) = first.ended else { continue };
             // What a 429 asks for under a budget is the ledger's to keep, however long.
             let spent = has_budget(settings, first) && matches!(first.end, End::Status(429, _));
-            let longest = if spent { u64::MAX } else { settings.max_retry_after };
+            let longest = if spent {
+                u64::MAX
+            } else {
+                settings.max_retry_after
+            };
             let jitter = jitter(&world.scenario, first.process);
             match retry(first.end, first.write, number, jitter, longest) {
                 None => bad(format!("tried again after {:?}", first.end)),
                 Some(pause) if !spent && then.begun < ended + pause => {
-                    bad(format!("tried again after {} ms, not {pause}", then.begun - ended));
+                    bad(format!(
+                        "tried again after {} ms, not {pause}",
+                        then.begun - ended
+                    ));
                 }
                 Some(_) => {}
             }
@@ -88,7 +122,8 @@ fn attempts(world: &World, sent: &[Sent]) {
 fn throttles(world: &World, sent: &[Sent]) {
     let settings = &world.scenario.settings;
     for first in sent {
-        let (End::Status(status @ (429 | 503), told), Some(ended)) = (first.end, first.ended) else {
+        let (End::Status(status @ (429 | 503), told), Some(ended)) = (first.end, first.ended)
+        else {
             continue;
         };
         let is_spent = status == 429 && has_budget(settings, first);
@@ -101,12 +136,16 @@ fn throttles(world: &World, sent: &[Sent]) {
         let holds_for = |sent: &Sent| told.is_some() || sent.creates() == first.creates();
         let until = ended + asked * 1_000;
         let breaks = |sent: &&Sent| {
-            let same = (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
+            let same =
+                (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
             // What the ledger had granted at that moment goes out.
             same && holds_for(sent) && (!is_spent || sent.begun > ended) && sent.begun < until
         };
         if let Some(then) = sent[first.before..].iter().find(breaks) {
-            world.violation(format!("asked to wait until {until}, and did not{}", lines([first, then])));
+            world.violation(format!(
+                "asked to wait until {until}, and did not{}",
+                lines([first, then])
+            ));
         }
     }
 }
@@ -118,25 +157,40 @@ fn has_budget(settings: &Settings, sent: &Sent) -> bool {
 
 /// Never more than the budget in any hour, however the service counts.
 fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
-    let Scenario { jumps, deletions, settings, .. } = &world.scenario;
+    let Scenario {
+        jumps,
+        deletions,
+        settings,
+        ..
+    } = &world.scenario;
     let only_back = jumps.iter().all(|jump| jump.by < 0);
     // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
     let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
     for sent in sent {
         let Some(left) = sent.left else { continue };
-        let owner = if shared { (0, 0) } else { (sent.process, sent.life) };
+        let owner = if shared {
+            (0, 0)
+        } else {
+            (sent.process, sent.life)
+        };
         // Somewhere between the two the service counted it.
-        ledgers.entry(owner).or_default().push((left, sent.answered.or(sent.ended).unwrap_or(left)));
+        ledgers
+            .entry(owner)
+            .or_default()
+            .push((left, sent.answered.or(sent.ended).unwrap_or(left)));
     }
     for requests in ledgers.values() {
         for &(_, begin) in requests {
             // In whole seconds, with both ends.
-            let within =
-                |&&(left, ended): &&(u64, u64)| ended >= begin && left / 1_000 <= begin / 1_000 + 3_600;
+            let within = |&&(left, ended): &&(u64, u64)| {
+                ended >= begin && left / 1_000 <= begin / 1_000 + 3_600
+            };
             let count = requests.iter().filter(within).count();
             if count > most {
-                world.violation(format!("{count} requests in the hour from {begin}, of {most}"));
+                world.violation(format!(
+                    "{count} requests in the hour from {begin}, of {most}"
+                ));
                 return;
             }
         }
@@ -161,7 +215,10 @@ fn growth(world: &World, sent: &[Sent]) {
     if count("SELECT count(*) FROM told") > 33 {
         bad("more policies than are remembered".to_owned());
     }
-    let doubtful = sent.iter().filter(|sent| sent.write && is_doubtful(sent.end)).count() as i64;
+    let doubtful = sent
+        .iter()
+        .filter(|sent| sent.write && is_doubtful(sent.end))
+        .count() as i64;
     if is_calm && count("SELECT count(*) FROM once WHERE job IS NULL") > doubtful {
         bad("a name is kept that nobody doubts".to_owned());
     }
@@ -171,7 +228,10 @@ fn growth(world: &World, sent: &[Sent]) {
     drop(connection);
     let locks = std::fs::read_dir(world.path.parent().unwrap()).unwrap();
     let is_left = |name: &std::ffi::OsString| name.to_string_lossy().contains("-once-");
-    if locks.map(|entry| entry.unwrap().file_name()).any(|name| is_left(&name)) {
+    if locks
+        .map(|entry| entry.unwrap().file_name())
+        .any(|name| is_left(&name))
+    {
         bad("a lock is left".to_owned());
     }
 }

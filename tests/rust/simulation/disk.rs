@@ -68,7 +68,10 @@ pub(crate) fn lose(life: &Life) {
 
 fn dice(life: &Life) -> Dice {
     let done = life.queue.lock().unwrap().done;
-    Dice::of(life.world.scenario.seed, &[2, life.process as u64, life.number as u64, done])
+    Dice::of(
+        life.world.scenario.seed,
+        &[2, life.process as u64, life.number as u64, done],
+    )
 }
 
 /// How long the next piece takes.
@@ -121,7 +124,9 @@ fn perform(life: &Life, took: u64) -> bool {
     } else {
         let is_refused = matches!(end, WorkEnd::Uncommitted);
         let mut connection = world.connection.lock().unwrap();
-        connection.commit_hook(is_refused.then_some(|| true)).unwrap();
+        connection
+            .commit_hook(is_refused.then_some(|| true))
+            .unwrap();
         work.perform(Ok(&mut connection));
         connection.commit_hook(None::<fn() -> bool>).unwrap();
     }
@@ -141,11 +146,19 @@ enum WorkEnd {
 }
 
 fn busy() -> Fault {
-    Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None))
+    Fault::Sqlite(rusqlite::Error::SqliteFailure(
+        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+        None,
+    ))
 }
 
 fn failure(which: u64) -> WorkEnd {
-    let sqlite = |code| Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+    let sqlite = |code| {
+        Fault::Sqlite(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(code),
+            None,
+        ))
+    };
     WorkEnd::Unopened(match which % 6 {
         0 => Fault::Io(std::io::Error::from_raw_os_error(28)),
         1 => sqlite(rusqlite::ffi::SQLITE_FULL),
@@ -162,7 +175,9 @@ pub(crate) fn in_memory(directory: &Path) -> Connection {
     let template = Connection::open(&path).unwrap();
     let memory = Connection::open_in_memory().unwrap();
     // The plans do not depend on the values: SQLite need not make them again for each.
-    memory.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
+    memory
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .unwrap();
     let mut schema = template
         .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
         .unwrap();
@@ -170,10 +185,20 @@ pub(crate) fn in_memory(directory: &Path) -> Connection {
     for statement in statements {
         memory.execute_batch(&statement.unwrap()).unwrap();
     }
-    memory.execute("INSERT INTO meta (name, value) VALUES ('salt', zeroblob(32))", []).unwrap();
+    memory
+        .execute(
+            "INSERT INTO meta (name, value) VALUES ('salt', zeroblob(32))",
+            [],
+        )
+        .unwrap();
     let numbers = "SELECT count(*) FROM sqlite_sequence WHERE name = 'export'";
     let starts_anywhere: i64 = template.query_row(numbers, [], |row| row.get(0)).unwrap();
-    memory.execute("INSERT INTO meta (name, value) VALUES ('starts', ?1)", [starts_anywhere]).unwrap();
+    memory
+        .execute(
+            "INSERT INTO meta (name, value) VALUES ('starts', ?1)",
+            [starts_anywhere],
+        )
+        .unwrap();
     #[cfg(keeps_statements)]
     crate::statements::keep(&memory);
     memory
@@ -201,7 +226,9 @@ fn delete(world: &World) {
 
 /// What each file has of its own, as the client begins it: a salt, and where the numbers of its exports start.
 fn begin_file(connection: &Connection, number: u64) {
-    connection.execute("DELETE FROM sqlite_sequence", []).unwrap();
+    connection
+        .execute("DELETE FROM sqlite_sequence", [])
+        .unwrap();
     for sql in [
         "UPDATE meta SET value = cast(printf('%032d', ?1) AS BLOB) WHERE name = 'salt'",
         "INSERT INTO sqlite_sequence (name, seq) SELECT 'export', ?1 * 1000 * value FROM meta WHERE name = 'starts'",

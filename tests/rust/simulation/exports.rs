@@ -52,11 +52,18 @@ impl Progress {
 }
 
 fn slice(day: u64, days: u64) -> Slice {
-    Slice { from: date(day).parse().unwrap(), to: date(day + days).parse().unwrap() }
+    Slice {
+        from: date(day).parse().unwrap(),
+        to: date(day + days).parse().unwrap(),
+    }
 }
 
 fn listing(what: What, days: u64) -> Listing {
-    let listing = Listing::days(what.endpoint(), &segment(PROJECTS[what.project]), slice(what.day, days));
+    let listing = Listing::days(
+        what.endpoint(),
+        &segment(PROJECTS[what.project]),
+        slice(what.day, days),
+    );
     listing.in_slices((days > 1).then_some(Every::Day)).unwrap()
 }
 
@@ -65,22 +72,39 @@ fn any_path(what: What) -> Listing {
     let (known, endpoint) = (listing(what, 1), what.endpoint());
     let path = Template::parse("path", known.path()).unwrap();
     let next_cursor = (endpoint.paged_by == PagedBy::Cursor).then(|| "nextCursor".to_owned());
-    let shape = Shape { items: endpoint.items.to_owned(), has_more: "hasMore".to_owned(), next_cursor };
-    Listing::other(&path, known.project().unwrap().as_ref(), known.query().to_vec(), shape).unwrap()
+    let shape = Shape {
+        items: endpoint.items.to_owned(),
+        has_more: "hasMore".to_owned(),
+        next_cursor,
+    };
+    Listing::other(
+        &path,
+        known.project().unwrap().as_ref(),
+        known.query().to_vec(),
+        shape,
+    )
+    .unwrap()
 }
 
 /// The rows of a page, as the service knows them.
 fn rows(turn: &Turn) -> Vec<(u64, u64)> {
     let row = |row: Row<'_>| {
-        let text = |name: &&str| match (row.get(name), row.extra.and_then(|extra| extra.get(*name))) {
+        let text = |name: &&str| match (row.get(name), row.extra.and_then(|extra| extra.get(*name)))
+        {
             (Cell::Text(text), _) => Some(text.to_owned()),
             (Cell::Integer(count), _) => Some(count.to_string()),
             (_, Some(Value::String(text))) => Some(text.clone()),
             (_, other) => other.map(Value::to_string),
         };
         let name = ["path", "searchQuery", "id"].iter().find_map(text).unwrap();
-        let count = ["total", "hits", "comment", "query"].iter().find_map(text).unwrap();
-        (name[1..].split('.').next().unwrap().parse().unwrap(), count.parse().unwrap())
+        let count = ["total", "hits", "comment", "query"]
+            .iter()
+            .find_map(text)
+            .unwrap();
+        (
+            name[1..].split('.').next().unwrap().parse().unwrap(),
+            count.parse().unwrap(),
+        )
     };
     turn.rows.iter().map(row).collect()
 }
@@ -100,7 +124,11 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     loop {
         let place = match &progress.place {
             None => {
-                let listing = if plan.any_path { any_path(what) } else { listing(what, plan.days) };
+                let listing = if plan.any_path {
+                    any_path(what)
+                } else {
+                    listing(what, plan.days)
+                };
                 Checkpoint::new(BASE_URL, listing, plan.page_size, offset)
             }
             Some(text) => Checkpoint::parse(text, BASE_URL).unwrap(),
@@ -115,7 +143,11 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
         let mut pager = Pager::new(source, place, paging);
         let mut room = plan.stop_every.map_or(usize::MAX, |rows| rows as usize);
         progress.parts += 1;
-        let part = Part { process, plan, begin: world.state().sent.len() };
+        let part = Part {
+            process,
+            plan,
+            begin: world.state().sent.len(),
+        };
         while room > 0 {
             let observer: Arc<dyn ExportObserver> = process.ear();
             let begun = world.now();
@@ -127,16 +159,32 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
             match page {
                 Ok(Some(turn)) => {
                     progress.changed |= turn.findings.iter().any(Finding::is_change);
-                    progress.cut |= turn.findings.iter().any(|found| matches!(found, Finding::CutOff { .. }));
+                    progress.cut |= turn
+                        .findings
+                        .iter()
+                        .any(|found| matches!(found, Finding::CutOff { .. }));
                     let came = rows(&turn);
                     let taken = came.len().min(room);
                     room -= taken;
-                    progress.day =
-                        turn.mark.shape().days.map_or(what.day, |days| day(&days.from.to_string()));
-                    progress.rows.entry(progress.day).or_default().extend(&came[..taken]);
+                    progress.day = turn
+                        .mark
+                        .shape()
+                        .days
+                        .map_or(what.day, |days| day(&days.from.to_string()));
+                    progress
+                        .rows
+                        .entry(progress.day)
+                        .or_default()
+                        .extend(&came[..taken]);
                     part.check_place(&turn, &came, taken);
                     progress.place = Some(turn.mark.behind(taken).text());
-                    world.note(|| format!("process {} has {} rows", process.life.process, progress.count()));
+                    world.note(|| {
+                        format!(
+                            "process {} has {} rows",
+                            process.life.process,
+                            progress.count()
+                        )
+                    });
                     process.desk.lock().unwrap().export = Some(progress.clone());
                     if plan.thinks > 0 {
                         sleep(Duration::from_millis(plan.thinks)).await;
@@ -152,7 +200,8 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         ));
                     }
                     check_requests(process, plan, &progress);
-                    let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh && !plan.any_path;
+                    let is_whole =
+                        offset == 0 && plan.max_rows.is_none() && !plan.refresh && !plan.any_path;
                     let scenario = &world.scenario;
                     let is_kept_whole = is_whole
                         && process.client.exports().is_some()
@@ -161,7 +210,10 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         && scenario.habits.moving == 0
                         && scenario.clock_is_right()
                         && scenario.disk_is_good();
-                    for what in plan.whats().filter(|what| is_kept_whole && scenario.pages_join(*what)) {
+                    for what in plan
+                        .whats()
+                        .filter(|what| is_kept_whole && scenario.pages_join(*what))
+                    {
                         world.state().whole.insert(what);
                         if !is_kept(world, what) {
                             let pages = kept_pages(world, what);
@@ -207,14 +259,22 @@ impl Part<'_> {
     /// Whether the checkpoint after the first `taken` rows of a page lies right after these.
     fn check_place(&self, turn: &Turn, came: &[(u64, u64)], taken: usize) {
         let by_offset = self.plan.what.endpoint().paged_by == PagedBy::Offset;
-        let Some((last, _)) = came[..taken].last() else { return };
+        let Some((last, _)) = came[..taken].last() else {
+            return;
+        };
         if taken == came.len() || !by_offset {
             return;
         }
         let pages = self.pages();
-        let mut its = pages.iter().filter(|page| page.offset == turn.mark.offset());
-        let (Some(page), None) = (its.next(), its.next()) else { return };
-        let Some(position) = page.ranks.iter().position(|rank| rank == last) else { return };
+        let mut its = pages
+            .iter()
+            .filter(|page| page.offset == turn.mark.offset());
+        let (Some(page), None) = (its.next(), its.next()) else {
+            return;
+        };
+        let Some(position) = page.ranks.iter().position(|rank| rank == last) else {
+            return;
+        };
         let place = turn.mark.behind(taken);
         let ahead = place.offset - turn.mark.offset();
         // Or at the page's beginning, with rows that it knows again.
@@ -241,13 +301,19 @@ impl Part<'_> {
             let same = |before: &Answered| (before.day, &before.ranks) == (page.day, &page.ranks);
             let is_again = || pages[..number].iter().any(same);
             // Of any path, rows whose counts moved are other rows.
-            let leads_nowhere = page.ranks.is_empty() || plan.prefetch == 0 && !plan.any_path && is_again();
+            let leads_nowhere =
+                page.ranks.is_empty() || plan.prefetch == 0 && !plan.any_path && is_again();
             let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
             if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
                 return bad("it went on after a page that leads nowhere");
             }
         }
-        let Habits { cap, filters, stands, .. } = process.world().scenario.habits;
+        let Habits {
+            cap,
+            filters,
+            stands,
+            ..
+        } = process.world().scenario.habits;
         let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
         if plan.prefetch > 0
             || !by_offset
@@ -259,10 +325,16 @@ impl Part<'_> {
         {
             return;
         }
-        let window = if plan.remember_all { usize::MAX } else { WINDOW };
+        let window = if plan.remember_all {
+            usize::MAX
+        } else {
+            WINDOW
+        };
         let came_twice = pages.iter().enumerate().any(|(number, page)| {
             let before = &pages[number.saturating_sub(window)..number];
-            page.ranks.iter().any(|rank| before.iter().any(|before| before.ranks.contains(rank)))
+            page.ranks
+                .iter()
+                .any(|rank| before.iter().any(|before| before.ranks.contains(rank)))
         });
         if came_twice && !is_told {
             bad("a row came twice, and nobody was told");
@@ -272,10 +344,16 @@ impl Part<'_> {
 
 /// Whether the store has a listing as a whole.
 fn is_kept(world: &World, what: What) -> bool {
-    let sql = "SELECT EXISTS (SELECT 1 FROM export WHERE project_id = ?1 AND path = ?2 AND date_from = ?3
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM export WHERE project_id = ?1 AND path = ?2 AND date_from = ?3
                AND kind = 'pages' AND finished IS NOT NULL)";
     let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
-    world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap()
+    world
+        .connection
+        .lock()
+        .unwrap()
+        .query_row(sql, its, |row| row.get(0))
+        .unwrap()
 }
 
 /// What the store has of it: exports, offsets and numbers of rows.
@@ -283,15 +361,26 @@ fn kept_pages(world: &World, what: What) -> String {
     let sql = "SELECT group_concat(printf('%d:%d+%d', export, offset, page.rows), ' ') FROM page JOIN export ON export = export.id
                WHERE project_id = ?1 AND path = ?2 AND date_from = ?3";
     let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
-    let pages: Option<String> =
-        world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap();
+    let pages: Option<String> = world
+        .connection
+        .lock()
+        .unwrap()
+        .query_row(sql, its, |row| row.get(0))
+        .unwrap();
     pages.unwrap_or_default()
 }
 
 /// What the process has asked for in what it does now.
 fn asked(process: &Process) -> Vec<Sent> {
     let tags = process.tags();
-    process.world().state().sent.iter().filter(|sent| tags.contains(&sent.tag)).cloned().collect()
+    process
+        .world()
+        .state()
+        .sent
+        .iter()
+        .filter(|sent| tags.contains(&sent.tag))
+        .cloned()
+        .collect()
 }
 
 fn longest(process: &Process) -> u64 {
@@ -301,12 +390,22 @@ fn longest(process: &Process) -> u64 {
 
 /// An export failed: with a reason?
 fn failed(process: &Process, plan: Export, error: &Error) -> Done {
-    let Habits { cap, filters, moving, stands, .. } = &process.world().scenario.habits;
+    let Habits {
+        cap,
+        filters,
+        moving,
+        stands,
+        ..
+    } = &process.world().scenario.habits;
     let is_odd = cap.is_some() || *filters || *moving > 0 || *stands;
     let by_page = plan.what.endpoint().paged_by == PagedBy::Nothing;
     // Rows that move by a whole page bring it again.
     let comes_again = *filters || *stands || *moving > 0;
-    check_reason(process, error, comes_again || plan.strict && (is_odd || by_page));
+    check_reason(
+        process,
+        error,
+        comes_again || plan.strict && (is_odd || by_page),
+    );
     match error.kind {
         Kind::Pagination => Done::Yes,
         _ => Done::Again(300),
@@ -328,7 +427,8 @@ fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
         Kind::Transport => has(&|sent| matches!(sent.end, End::Broke | End::BodyLost)),
         Kind::Timeout => true,
         Kind::HeldBack => process.world().state().sent.iter().any(|sent| {
-            sent.process == process.life.process && matches!(sent.end, End::Status(429 | 503, Some(_)))
+            sent.process == process.life.process
+                && matches!(sent.end, End::Status(429 | 503, Some(_)))
         }),
         Kind::Budget => {
             check_slot(process, error);
@@ -338,21 +438,33 @@ fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
         _ => false,
     };
     if !is_due {
-        process.violation(format!("an error without a reason{}{}", in_short(error), lines(&sent)));
+        process.violation(format!(
+            "an error without a reason{}{}",
+            in_short(error),
+            lines(&sent)
+        ));
     }
 }
 
 /// Whether a budget that is spent promises no request before one may go out.
 fn check_slot(process: &Process, error: &Error) {
     let (world, scenario) = (process.world(), &process.world().scenario);
-    let (Some((per_hour, reserve)), Some(slot)) = (scenario.settings.budget, error.resets_at) else { return };
+    let (Some((per_hour, reserve)), Some(slot)) = (scenario.settings.budget, error.resets_at)
+    else {
+        return;
+    };
     if !scenario.clock_is_right() || !scenario.disk_is_good() || !scenario.kills.is_empty() {
         return;
     }
     let (now, life) = (world.now(), &process.life);
     // At best a request counts from its beginning on: it may have been under way when the slot was promised.
     let mut counted = Vec::new();
-    for sent in world.state().sent.iter().filter(|sent| sent.lane == 2 && sent.left.is_some()) {
+    for sent in world
+        .state()
+        .sent
+        .iter()
+        .filter(|sent| sent.lane == 2 && sent.left.is_some())
+    {
         if scenario.settings.store || (sent.process, sent.life) == (life.process, life.number) {
             counted.extend(Some(sent.begun).filter(|begun| begun + HOUR > now));
         }
@@ -360,14 +472,21 @@ fn check_slot(process: &Process, error: &Error) {
     let slot = slot.as_millisecond().cast_unsigned().saturating_sub(BASE);
     let first = counted.iter().min().map_or(0, |first| first + HOUR);
     if counted.len() as u64 >= per_hour - reserve && slot < first {
-        process.violation(format!("a slot at {slot} is promised, the next one is at {first}"));
+        process.violation(format!(
+            "a slot at {slot} is promised, the next one is at {first}"
+        ));
     }
 }
 
 /// Whether the rows are those of the service, day by day. `whole`: the end was reached.
 fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
     let world = process.world();
-    let Habits { stands, filters, quiet, .. } = world.scenario.habits;
+    let Habits {
+        stands,
+        filters,
+        quiet,
+        ..
+    } = world.scenario.habits;
     let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
     let offset = if by_offset { plan.offset as usize } else { 0 };
     let versions_of = |what| world.state().service.truth(what).versions.clone();
@@ -378,9 +497,15 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
         let rows = progress.rows.get(&what.day).map_or(&[][..], Vec::as_slice);
         let bad = |wrong: &str| {
             let (parts, last) = (progress.parts, versions.last().map_or(0, Vec::len));
-            let rows: Vec<_> =
-                rows.iter().map(|(rank, count)| format!("{}:{count}", *rank as f64 / RANK)).collect();
-            let came = format!("{} rows of {what:?} in {parts} parts: {}", rows.len(), rows.join(" "));
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(rank, count)| format!("{}:{count}", *rank as f64 / RANK))
+                .collect();
+            let came = format!(
+                "{} rows of {what:?} in {parts} parts: {}",
+                rows.len(),
+                rows.join(" ")
+            );
             process.violation(format!(
                 "{wrong}\n  {plan:?}\n  {came}\n  of {} versions, the last of {last}",
                 versions.len()
@@ -393,7 +518,10 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
             return bad("told of a change that there was not");
         }
         // Where rows are left out or stand still, an offset is no row's number.
-        if progress.changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {
+        if progress.changed
+            || (stands && (offset > 0 || progress.parts > 1))
+            || (filters && offset > 0)
+        {
             return;
         }
         // Its rows may rightly come twice, and it has no totals that would tell of a change.
@@ -415,17 +543,25 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
             // Of one moment, as the totals would have told.
             PagedBy::Offset => versions.iter().any(|version| {
                 let all = of(version);
-                if whole { rows == all } else { all.starts_with(rows) }
+                if whole {
+                    rows == all
+                } else {
+                    all.starts_with(rows)
+                }
             }),
             PagedBy::Cursor => {
                 let stayed = of_all(&versions[0]).into_iter().filter(|(rank, _)| {
-                    versions.iter().all(|version| version.iter().any(|row| row.rank == *rank))
+                    versions
+                        .iter()
+                        .all(|version| version.iter().any(|row| row.rank == *rank))
                 });
                 rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() == rows.len()
                     && rows.iter().all(known)
                     && (!whole
                         || rows.len() == left
-                        || stayed.into_iter().all(|(rank, _)| rows.iter().any(|row| row.0 == rank)))
+                        || stayed
+                            .into_iter()
+                            .all(|(rank, _)| rows.iter().any(|row| row.0 == rank)))
             }
             PagedBy::Nothing => {
                 versions.len() > 1
@@ -443,13 +579,24 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
 }
 
 fn of_all(version: &[crate::service::Row]) -> Vec<(u64, u64)> {
-    version.iter().filter(|row| !row.hidden).map(|row| (row.rank, row.count)).collect()
+    version
+        .iter()
+        .filter(|row| !row.hidden)
+        .map(|row| (row.rank, row.count))
+        .collect()
 }
 
 /// Where nothing is out of the ordinary, no request is wasted.
 fn check_requests(process: &Process, plan: Export, progress: &Progress) {
     let scenario = &process.world().scenario;
-    let Habits { cap, filters, moving, stands, limit, .. } = &scenario.habits;
+    let Habits {
+        cap,
+        filters,
+        moving,
+        stands,
+        limit,
+        ..
+    } = &scenario.habits;
     let is_odd = cap.is_some() || *filters || *moving > 0 || *stands || limit.is_some();
     let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
     if is_odd
@@ -462,8 +609,12 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
         return;
     }
     let all = process.world().state().service.truth(plan.what).versions[0].len() as u64;
-    let rows = all.saturating_sub(plan.offset).min(plan.max_rows.unwrap_or(u64::MAX));
-    let pages = rows.div_ceil(u64::from(plan.page_size)).max(u64::from(plan.max_rows != Some(0)));
+    let rows = all
+        .saturating_sub(plan.offset)
+        .min(plan.max_rows.unwrap_or(u64::MAX));
+    let pages = rows
+        .div_ceil(u64::from(plan.page_size))
+        .max(u64::from(plan.max_rows != Some(0)));
     let more = u64::from(plan.prefetch.saturating_sub(1));
     let asked = asked(process).len() as u64;
     if !(pages..=pages + more).contains(&asked) {
@@ -489,32 +640,78 @@ pub(crate) async fn totals(process: &Process, what: What) -> Done {
 }
 
 /// Fills the store, and looks whether it is full.
-pub(crate) async fn sync_days(process: &Process, endpoint: usize, days: Range<u64>, totals: bool) -> Done {
-    let Some(exports) = process.client.exports() else { return Done::Yes };
+pub(crate) async fn sync_days(
+    process: &Process,
+    endpoint: usize,
+    days: Range<u64>,
+    totals: bool,
+) -> Done {
+    let Some(exports) = process.client.exports() else {
+        return Done::Yes;
+    };
     let (world, scenario) = (process.world(), &process.world().scenario);
     let what = store::What::of(!totals);
     let whats: Vec<_> = (0..PROJECTS.len())
-        .flat_map(|project| days.clone().map(move |day| What { endpoint, project, day }))
+        .flat_map(|project| {
+            days.clone().map(move |day| What {
+                endpoint,
+                project,
+                day,
+            })
+        })
         .collect();
     let scope = SyncScope {
         projects: PROJECTS.iter().map(|project| segment(project)).collect(),
         slices: days.map(|day| slice(day, 1)).collect(),
-        of: Subject { endpoint: ENDPOINTS[endpoint], what },
+        of: Subject {
+            endpoint: ENDPOINTS[endpoint],
+            what,
+        },
     };
     let known = {
         let state = world.state();
-        whats.iter().filter(|what| state.whole.contains(what)).count() as u64
+        whats
+            .iter()
+            .filter(|what| state.whole.contains(what))
+            .count() as u64
     };
-    let found = sync(&process.client, exports, &scope, WaitOrStop::Wait, process.ear()).await;
-    world.note(|| format!("sync: {:?}, {} failures, {:?}", found.filled, found.failures.len(), found.ended));
-    let Habits { filters, stands, moving, .. } = scenario.habits;
+    let found = sync(
+        &process.client,
+        exports,
+        &scope,
+        WaitOrStop::Wait,
+        process.ear(),
+    )
+    .await;
+    world.note(|| {
+        format!(
+            "sync: {:?}, {} failures, {:?}",
+            found.filled,
+            found.failures.len(),
+            found.ended
+        )
+    });
+    let Habits {
+        filters,
+        stands,
+        moving,
+        ..
+    } = scenario.habits;
     let odd = filters || stands || moving > 0;
-    for error in found.failures.iter().map(|failure| &failure.error).chain(&found.ended) {
+    for error in found
+        .failures
+        .iter()
+        .map(|failure| &failure.error)
+        .chain(&found.ended)
+    {
         check_reason(process, error, odd);
     }
     let is_good = scenario.clock_is_right() && scenario.disk_is_good();
     if found.ended.is_none() && is_good && found.filled.cached < known {
-        process.violation(format!("{known} slices are there, a sync found {:?}", found.filled));
+        process.violation(format!(
+            "{known} slices are there, a sync found {:?}",
+            found.filled
+        ));
     }
     if found.ended.is_some() || found.given_up || !found.failures.is_empty() {
         return Done::Again(600);

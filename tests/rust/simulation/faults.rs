@@ -42,8 +42,8 @@ impl Fault {
 
 const PASSING: [u16; 10] = [408, 500, 502, 504, 520, 521, 522, 523, 524, 500];
 const REFUSED: [u16; 22] = [
-    400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 422, 431, 301, 302, 303, 307, 308, 101, 501, 505, 525,
-    599,
+    400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 422, 431, 301, 302, 303, 307, 308, 101, 501,
+    505, 525, 599,
 ];
 
 /// What happens to one request.
@@ -72,8 +72,18 @@ pub(crate) struct Told {
 }
 
 /// The fate of a request.
-pub(crate) fn draw(dice: &mut Dice, faults: &[Fault], chance: u64, latency: u64, now: SystemTime) -> Fate {
-    let mut fate = Fate { applied: dice.chance(50), unusable: dice.next(), ..Fate::default() };
+pub(crate) fn draw(
+    dice: &mut Dice,
+    faults: &[Fault],
+    chance: u64,
+    latency: u64,
+    now: SystemTime,
+) -> Fate {
+    let mut fate = Fate {
+        applied: dice.chance(50),
+        unusable: dice.next(),
+        ..Fate::default()
+    };
     fate.ways = (dice.below(latency / 10 + 1), dice.below(latency + 1));
     let told = told(dice, now);
     let (fault, status) = (dice.next(), dice.next());
@@ -109,7 +119,11 @@ pub(crate) fn told(dice: &mut Dice, now: SystemTime) -> Told {
     let date = |seconds: i64| {
         let by = Duration::from_secs(seconds.unsigned_abs());
         let whole = SystemTime::UNIX_EPOCH
-            + Duration::from_secs(now.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs());
+            + Duration::from_secs(
+                now.duration_since(SystemTime::UNIX_EPOCH)
+                    .unwrap()
+                    .as_secs(),
+            );
         let at = if seconds < 0 { whole - by } else { whole + by };
         Told {
             values: vec![httpdate::fmt_http_date(at)],

@@ -2,7 +2,13 @@
 //! history. `make simulate` runs seeds by the thousand; a seed that fails is cut down and printed as one command.
 
 #![allow(clippy::disallowed_methods, reason = "a run blocks on its world")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 #![allow(unexpected_cfgs, reason = "`make simulate` sets `keeps_statements`")]
 #![allow(clippy::print_stdout, reason = "what a run found")]
 #![allow(
@@ -64,9 +70,17 @@ const TWICE: u64 = 16;
 #[test]
 fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
     let mut runs = Runs::new();
-    for seed in (0..number("SEEDS").unwrap_or(30)).chain(FOUND).chain(NOTICING) {
+    for seed in (0..number("SEEDS").unwrap_or(30))
+        .chain(FOUND)
+        .chain(NOTICING)
+    {
         let first = runs.run(seed, &[], Trace::Hash);
-        assert_eq!(first.violations, [] as [String; 0], "{}", runs.command(seed));
+        assert_eq!(
+            first.violations,
+            [] as [String; 0],
+            "{}",
+            runs.command(seed)
+        );
         assert_eq!(
             first.hash,
             runs.run(seed, &[], Trace::Hash).hash,
@@ -83,14 +97,21 @@ fn simulate() {
     let mut runs = Runs::new();
     if let Some(seed) = number("SEED") {
         let cut: Vec<usize> = env::var("WITHOUT")
-            .map(|list| list.split(',').filter_map(|part| part.parse().ok()).collect())
+            .map(|list| {
+                list.split(',')
+                    .filter_map(|part| part.parse().ok())
+                    .collect()
+            })
             .unwrap_or_default();
         let run = runs.run(seed, &cut, Trace::Words);
         println!("{}", run.told(number("LINES").unwrap_or(MAX_LAST)));
         assert!(run.violations.is_empty(), "seed {seed} breaks a promise");
         return;
     }
-    let (from, count) = (number("FROM").unwrap_or(0_u64), number("SEEDS").unwrap_or(10_000_u64));
+    let (from, count) = (
+        number("FROM").unwrap_or(0_u64),
+        number("SEEDS").unwrap_or(10_000_u64),
+    );
     let begun = Instant::now();
     let (mut failed, mut requests, mut done) = (Vec::new(), 0, 0_u64);
     for seed in (from..from + count).chain(FOUND) {
@@ -100,14 +121,22 @@ fn simulate() {
         let trace = if is_twice { Trace::Hash } else { Trace::None };
         let mut run = runs.run(seed, &[], trace);
         if is_twice && runs.run(seed, &[], trace).hash != run.hash {
-            run.violations.push("it runs another way each time".to_owned());
+            run.violations
+                .push("it runs another way each time".to_owned());
         }
         if begin.elapsed() > Duration::from_millis(number("SLOW").unwrap_or(2_000)) {
-            println!("seed {seed} took {:.3} s for {} requests", begin.elapsed().as_secs_f64(), run.requests);
+            println!(
+                "seed {seed} took {:.3} s for {} requests",
+                begin.elapsed().as_secs_f64(),
+                run.requests
+            );
         }
         requests += run.requests;
         if let Some(violation) = run.violations.first() {
-            println!("found by seed {seed}: {}", violation.lines().next().unwrap_or_default());
+            println!(
+                "found by seed {seed}: {}",
+                violation.lines().next().unwrap_or_default()
+            );
             failed.push(seed);
             if failed.len() >= number("MAX_FAILURES").unwrap_or(5) {
                 break;
@@ -116,6 +145,9 @@ fn simulate() {
         }
     }
     let took = begun.elapsed().as_secs_f64();
-    println!("{done} seeds from {from}, {requests} requests, {took:.1} s: {:.0} seeds/s", done as f64 / took);
+    println!(
+        "{done} seeds from {from}, {requests} requests, {took:.1} s: {:.0} seeds/s",
+        done as f64 / took
+    );
     assert!(failed.is_empty(), "{failed:?}");
 }

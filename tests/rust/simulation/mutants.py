@@ -350,6 +350,9 @@ def build() -> str:
             else lambda a, b: shutil.copytree(a, b, dirs_exist_ok=True)
         )
         copy(ROOT / name, COPY / name)
+    # Long lines, so that a piece is on one line.
+    form = ["--edition", "2024", "--config", "max_width=110,use_small_heuristics=Max"]
+    subprocess.run(["rustfmt", *form, str(COPY / "src/lib.rs")], check=True)
     for name, (file, line, instead) in MUTANTS.items():
         text = (COPY / file).read_text()
         if text.count(line) != 1:

@@ -39,12 +39,19 @@ impl Drop for Flight {
             return;
         }
         let left = self.life.world.state().sent[self.number].left.is_some();
-        self.end(self.given_up.unwrap_or(if left { End::TimedOut } else { End::GivenUp }));
+        self.end(
+            self.given_up
+                .unwrap_or(if left { End::TimedOut } else { End::GivenUp }),
+        );
     }
 }
 
 impl Transport for Net {
-    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
+    fn send(
+        &self,
+        request: Outgoing,
+        departure: Departure,
+    ) -> BoxFuture<'_, Result<Incoming, SendError>> {
         exchange(Arc::clone(&self.0), request, departure).boxed()
     }
 }
@@ -58,15 +65,31 @@ fn lane(request: &Outgoing) -> usize {
     }
 }
 
-async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> Result<Incoming, SendError> {
+async fn exchange(
+    life: Arc<Life>,
+    request: Outgoing,
+    departure: Departure,
+) -> Result<Incoming, SendError> {
     let world = Arc::clone(&life.world);
     if life.is_dead() {
         return pending().await;
     }
-    let tag = request.headers.get(TRACEPARENT).map_or(0, |tag| tag.to_str().unwrap().parse().unwrap());
-    let (lane, url, write) = (lane(&request), request.url.to_string(), request.method != Method::GET);
+    let tag = request
+        .headers
+        .get(TRACEPARENT)
+        .map_or(0, |tag| tag.to_str().unwrap().parse().unwrap());
+    let (lane, url, write) = (
+        lane(&request),
+        request.url.to_string(),
+        request.method != Method::GET,
+    );
     let scenario = &world.scenario;
-    let before = world.state().sent.iter().filter(|sent| sent.tag == tag).count() as u64;
+    let before = world
+        .state()
+        .sent
+        .iter()
+        .filter(|sent| sent.tag == tag)
+        .count() as u64;
     let mut dice = Dice::of(scenario.seed, &[6, tag, before]);
     let fate = faults::draw(
         &mut dice,
@@ -76,7 +99,10 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
         world.time(),
     );
     world.note(|| {
-        format!("process {} asks {} {url} for {tag}: {:?}", life.process, request.method, fate.fault)
+        format!(
+            "process {} asks {} {url} for {tag}: {:?}",
+            life.process, request.method, fate.fault
+        )
     });
     let number = world.begin(Sent {
         process: life.process,
@@ -94,17 +120,27 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
         effect: None,
         page: None,
     });
-    let mut flight = Flight { life: Arc::clone(&life), number, given_up: None };
+    let mut flight = Flight {
+        life: Arc::clone(&life),
+        number,
+        given_up: None,
+    };
     sleep(Duration::from_millis(fate.ways.0)).await;
     match fate.fault {
         Some(Fault::Unsent) => {
             flight.end(End::Unsent { fatal: fate.fatal });
-            return Err(SendError::Unsent { reason: "simulated: unsent".to_owned(), fatal: fate.fatal });
+            return Err(SendError::Unsent {
+                reason: "simulated: unsent".to_owned(),
+                fatal: fate.fatal,
+            });
         }
         Some(Fault::NoConnection) => return pending().await,
         _ if life.is_dead() || !life.step() => return pending().await,
         _ if !departure.leave() => {
-            return Err(SendError::Unsent { reason: "simulated: given up".to_owned(), fatal: false });
+            return Err(SendError::Unsent {
+                reason: "simulated: given up".to_owned(),
+                fatal: false,
+            });
         }
         _ => {}
     }
@@ -117,7 +153,9 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
         Some(Fault::Silent) => return pending().await,
         Some(Fault::Broken) => {
             flight.end(End::Broke);
-            return Err(SendError::Ambiguous { reason: "simulated: broke off".to_owned() });
+            return Err(SendError::Ambiguous {
+                reason: "simulated: broke off".to_owned(),
+            });
         }
         _ => {}
     }
@@ -126,18 +164,36 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
     }
     let mut headers = HeaderMap::new();
     for value in &told.values {
-        headers.append(http::header::RETRY_AFTER, HeaderValue::from_str(value).unwrap());
+        headers.append(
+            http::header::RETRY_AFTER,
+            HeaderValue::from_str(value).unwrap(),
+        );
     }
     let date = told.date.unwrap_or_else(|| world.time());
-    headers.insert(http::header::DATE, httpdate::fmt_http_date(date).parse().unwrap());
+    headers.insert(
+        http::header::DATE,
+        httpdate::fmt_http_date(date).parse().unwrap(),
+    );
     flight.given_up = Some(End::BodyLost);
     world.state().sent[number].answered = Some(world.now());
     if status == 200 && fate.fault == Some(Fault::Unusable) && fate.unusable.is_multiple_of(5) {
         flight.given_up = Some(End::Unusable);
-        headers.insert(HeaderName::from_static("content-encoding"), HeaderValue::from_static("gzip"));
+        headers.insert(
+            HeaderName::from_static("content-encoding"),
+            HeaderValue::from_static("gzip"),
+        );
     }
-    let rest = Rest { flight, body: Some(body.into()), status, fate };
-    Ok(Incoming { status: StatusCode::from_u16(status).unwrap(), headers, body: Box::new(rest) })
+    let rest = Rest {
+        flight,
+        body: Some(body.into()),
+        status,
+        fate,
+    };
+    Ok(Incoming {
+        status: StatusCode::from_u16(status).unwrap(),
+        headers,
+        body: Box::new(rest),
+    })
 }
 
 /// The service gets the request: what it does, and what it answers.
@@ -145,19 +201,34 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
     let (world, now) = (&life.world, life.world.now());
     let empty = Bytes::new();
     let body = request.body.as_ref().unwrap_or(&empty);
-    let asked = Asked { url: &request.url, body };
+    let asked = Asked {
+        url: &request.url,
+        body,
+    };
     let mut told = fate.told.clone();
     let mut state = world.state();
     state.sent[number].left = Some(now);
     let (lane, write) = (state.sent[number].lane, state.sent[number].write);
-    let short = if lane == 2 { state.service.grant(now) } else { None };
+    let short = if lane == 2 {
+        state.service.grant(now)
+    } else {
+        None
+    };
     let mut status = fate.status.unwrap_or(200);
     if let Some(seconds) = short {
         status = 429;
         told = match world.scenario.habits.limit_told {
             0 => Told::default(),
-            1 => Told { values: vec!["0".to_owned()], date: None, means: Some(0) },
-            _ => Told { values: vec![seconds.to_string()], date: None, means: Some(seconds) },
+            1 => Told {
+                values: vec!["0".to_owned()],
+                date: None,
+                means: Some(0),
+            },
+            _ => Told {
+                values: vec![seconds.to_string()],
+                date: None,
+                means: Some(seconds),
+            },
         };
     }
     // Of what it refuses nothing is done; of what it says nothing about, perhaps.
@@ -204,7 +275,8 @@ impl Body for Rest {
             let Some(body) = self.body.take() else {
                 // A good answer has come when its last byte has.
                 let unusable = self.fate.fault == Some(Fault::Unusable);
-                self.flight.end(if unusable { End::Unusable } else { End::Good });
+                self.flight
+                    .end(if unusable { End::Unusable } else { End::Good });
                 return Ok(None);
             };
             match self.fate.fault {
@@ -213,7 +285,9 @@ impl Body for Rest {
                     Err("simulated: the body broke off".to_owned())
                 }
                 Some(Fault::BodyHangs) => pending().await,
-                Some(Fault::Unusable) if self.status == 200 => Ok(Some(spoilt(&body, self.fate.unusable))),
+                Some(Fault::Unusable) if self.status == 200 => {
+                    Ok(Some(spoilt(&body, self.fate.unusable)))
+                }
                 _ => Ok(Some(body)),
             }
         }
@@ -225,7 +299,9 @@ impl Body for Rest {
 fn spoilt(body: &Bytes, number: u64) -> Bytes {
     match number % 4 {
         0 => Bytes::from_static(b"<html>Sign in</html>"),
-        1 => Bytes::from_static(b"{\"id\": 5, \"visitors\": 3, \"nextCursor\": 7, \"hasMore\": \"false\"}"),
+        1 => Bytes::from_static(
+            b"{\"id\": 5, \"visitors\": 3, \"nextCursor\": 7, \"hasMore\": \"false\"}",
+        ),
         2 => body.slice(..body.len().saturating_sub(1)),
         _ => Bytes::from_static(b"[]"),
     }

@@ -16,8 +16,13 @@ fn text(name: u64, prompt: u64) -> String {
 fn made(world: &World, name: u64) -> Vec<(String, String)> {
     let begin = format!("once {name},");
     let state = world.state();
-    let its = state.service.jobs.iter().filter(|job| job.prompt.starts_with(&begin));
-    its.map(|job| (job.id.clone(), job.prompt.clone())).collect()
+    let its = state
+        .service
+        .jobs
+        .iter()
+        .filter(|job| job.prompt.starts_with(&begin));
+    its.map(|job| (job.id.clone(), job.prompt.clone()))
+        .collect()
 }
 
 pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
@@ -28,7 +33,14 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
     world.state().prompts[name as usize][prompt as usize] = true;
     let begun = world.now();
     let wanted = Prompt::parse(text(name, prompt)).unwrap();
-    let result = create(&process.client, project.clone(), wanted, Some(named()), &*ear).await;
+    let result = create(
+        &process.client,
+        project.clone(),
+        wanted,
+        Some(named()),
+        &*ear,
+    )
+    .await;
     drop(creating);
     let (sent, made) = (world.of_call(ear.tag), made(world, name));
     let bad = |what: &str| {
@@ -48,18 +60,28 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
         let budget = scenario.settings.jobs.is_some();
         // The wait for another's creation, the call, and what is written after it.
         let longest = 2 * longest(process) + if is_calm { 0 } else { 200_000 };
-        check(process, ear.tag, result.as_ref().err(), world.now() - begun, longest, budget);
+        check(
+            process,
+            ear.tag,
+            result.as_ref().err(),
+            world.now() - begun,
+            longest,
+            budget,
+        );
     }
     match &result {
         Ok(job) => {
-            let is_it = made.iter().any(|(id, of)| id == job.id.as_str() && *of == text(name, prompt));
+            let is_it = made
+                .iter()
+                .any(|(id, of)| id == job.id.as_str() && *of == text(name, prompt));
             // In the next store, the name that a user resolved may be that of another prompt.
             if !is_it && !world.state().resolved_anew[name as usize] {
                 bad("another job");
             }
             // Also if the process ended at this moment.
             let disk = &scenario.disk;
-            let never_fails = disk.failing == 0 && disk.latency < 1_000 && scenario.deletions.is_empty();
+            let never_fails =
+                disk.failing == 0 && disk.latency < 1_000 && scenario.deletions.is_empty();
             if never_fails && !is_noted(world, name, job.id.as_str()) {
                 bad("its job is not on the disk");
             }
@@ -72,17 +94,32 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             Done::Yes
         }
         Err(error) if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) => {
-            if is_calm && !world.state().sent.iter().any(|sent| sent.write && is_doubtful(sent.end)) {
+            if is_calm
+                && !world
+                    .state()
+                    .sent
+                    .iter()
+                    .any(|sent| sent.write && is_doubtful(sent.end))
+            {
                 bad("nobody doubted");
             }
             // The user looks, while nobody creates, and says what is there.
             let _alone = world.names[name as usize].write().await;
-            let mut found = self::made(world, name).into_iter().filter(|(_, of)| *of == text(name, prompt));
-            let job = found.next().map(|(id, _)| NamedJob { id: segment(&id), last: None });
-            world.state().resolved_anew[name as usize] |= job.is_some() && !scenario.deletions.is_empty();
+            let mut found = self::made(world, name)
+                .into_iter()
+                .filter(|(_, of)| *of == text(name, prompt));
+            let job = found.next().map(|(id, _)| NamedJob {
+                id: segment(&id),
+                last: None,
+            });
+            world.state().resolved_anew[name as usize] |=
+                job.is_some() && !scenario.deletions.is_empty();
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {
-                format!("{name} is resolved: {:?}", resolved.as_ref().err().map(|error| error.kind))
+                format!(
+                    "{name} is resolved: {:?}",
+                    resolved.as_ref().err().map(|error| error.kind)
+                )
             });
             Done::Again(5)
         }
@@ -105,7 +142,12 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
 fn is_noted(world: &World, name: u64, job: &str) -> bool {
     let sql = "SELECT EXISTS (SELECT 1 FROM once WHERE name = ?1 AND job = ?2)";
     let its = (format!("name-{name}"), job);
-    world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap()
+    world
+        .connection
+        .lock()
+        .unwrap()
+        .query_row(sql, its, |row| row.get(0))
+        .unwrap()
 }
 
 /// Whether the outcome of a request is unknown.

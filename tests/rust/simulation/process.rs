@@ -105,7 +105,10 @@ impl Process {
         let store = settings.store.then(|| ClientStore {
             store: disk::store(&life),
             clock: life.world.clock(),
-            owner: Owner { base_url: BASE_URL.to_owned(), organization },
+            owner: Owner {
+                base_url: BASE_URL.to_owned(),
+                organization,
+            },
         });
         let jitter = jitter(scenario, life.process);
         let net = Arc::new(Net(Arc::clone(&life)));
@@ -116,7 +119,11 @@ impl Process {
             move || jitter,
             store,
         );
-        let client = client.on_budget(if settings.stops { WaitOrStop::Stop } else { WaitOrStop::Wait });
+        let client = client.on_budget(if settings.stops {
+            WaitOrStop::Stop
+        } else {
+            WaitOrStop::Wait
+        });
         Self { life, client, desk }
     }
 
@@ -129,12 +136,15 @@ impl Process {
         let tags = self.tags();
         let mut desk = self.desk.lock().unwrap();
         desk.calls += 1;
-        Arc::new(Ear { tag: tags.start + desk.calls })
+        Arc::new(Ear {
+            tag: tags.start + desk.calls,
+        })
     }
 
     /// By what all calls are known that belong to what it does now.
     pub(crate) fn tags(&self) -> Range<u64> {
-        let begin = (self.life.process as u64 * 100 + self.desk.lock().unwrap().op as u64) * 1_000_000;
+        let begin =
+            (self.life.process as u64 * 100 + self.desk.lock().unwrap().op as u64) * 1_000_000;
         begin..begin + 1_000_000
     }
 
@@ -151,8 +161,11 @@ impl Process {
                 let desk = self.desk.lock().unwrap();
                 (desk.op, desk.tries)
             };
-            let Some(&op) = self.world().scenario.processes[self.life.process].get(number) else { return };
-            self.world().note(|| format!("process {} does {op:?}, try {tries}", self.life.process));
+            let Some(&op) = self.world().scenario.processes[self.life.process].get(number) else {
+                return;
+            };
+            self.world()
+                .note(|| format!("process {} does {op:?}, try {tries}", self.life.process));
             let done = match op {
                 Op::Pause { seconds } => {
                     sleep(Duration::from_secs(seconds)).await;
@@ -160,9 +173,12 @@ impl Process {
                 }
                 Op::Export(plan) => exports::export(&self, plan).await,
                 Op::Totals(what) => exports::totals(&self, what).await,
-                Op::Sync { endpoint, day, days, totals } => {
-                    exports::sync_days(&self, endpoint, day..day + days, totals).await
-                }
+                Op::Sync {
+                    endpoint,
+                    day,
+                    days,
+                    totals,
+                } => exports::sync_days(&self, endpoint, day..day + days, totals).await,
                 Op::Once { name, prompt } if self.client.names().is_some() => {
                     once::once(&self, name, prompt).await
                 }
@@ -180,10 +196,22 @@ impl Process {
 
 /// An hour after the last request the whole budget is there again, whatever clocks did meanwhile.
 pub(crate) async fn spend(world: &Arc<World>) {
-    let Scenario { settings, seed, jumps, processes, .. } = &world.scenario;
-    let Some((per_hour, reserve)) = settings.budget else { return };
+    let Scenario {
+        settings,
+        seed,
+        jumps,
+        processes,
+        ..
+    } = &world.scenario;
+    let Some((per_hour, reserve)) = settings.budget else {
+        return;
+    };
     // What a service says of its own budget may hold longer.
-    let is_told = world.state().sent.iter().any(|sent| matches!(sent.end, End::Status(429, _)));
+    let is_told = world
+        .state()
+        .sent
+        .iter()
+        .any(|sent| matches!(sent.end, End::Status(429, _)));
     if !settings.store
         || is_told
         || !world.scenario.disk_is_good()
@@ -193,14 +221,18 @@ pub(crate) async fn spend(world: &Arc<World>) {
     }
     let life = Life::new(world, processes.len(), 0);
     let client = Process::new(life, Arc::default()).client;
-    let Some(budget) = client.budget() else { return };
+    let Some(budget) = client.budget() else {
+        return;
+    };
     let mut granted = 0;
     // What the first one finds to be of a time that never was counts from then on.
     for most in [1, per_hour - reserve] {
         let mut tickets = Vec::new();
         granted = 0;
         while granted < most
-            && let Ok(Grant::Granted(ticket)) = budget.acquire(Instant::now() + Duration::from_hours(1)).await
+            && let Ok(Grant::Granted(ticket)) = budget
+                .acquire(Instant::now() + Duration::from_hours(1))
+                .await
         {
             tickets.push(ticket);
             granted += 1;
@@ -209,7 +241,10 @@ pub(crate) async fn spend(world: &Arc<World>) {
         sleep(Duration::from_secs(3_700)).await;
     }
     if granted < per_hour - reserve {
-        world.violation(format!("{granted} requests are granted an hour later, of {}", per_hour - reserve));
+        world.violation(format!(
+            "{granted} requests are granted an hour later, of {}",
+            per_hour - reserve
+        ));
     }
 }
 

@@ -42,18 +42,30 @@ pub(crate) struct Run {
 impl Runs {
     pub(crate) fn new() -> Self {
         // In memory where there is such a place: locks are files.
-        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let directory = tempfile::tempdir_in("/dev/shm")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
         let connection = Some(disk::in_memory(directory.path()));
-        Self { directory, connection }
+        Self {
+            directory,
+            connection,
+        }
     }
 
     /// Runs a seed without some parts of its scenario.
     pub(crate) fn run(&mut self, seed: u64, cut: &[usize], trace: Trace) -> Run {
         let scenario = Scenario::draw(seed).without(cut);
-        let connection = self.connection.take().unwrap_or_else(|| disk::in_memory(self.directory.path()));
+        let connection = self
+            .connection
+            .take()
+            .unwrap_or_else(|| disk::in_memory(self.directory.path()));
         disk::empty(&connection);
         fastrand::seed(seed);
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
         let entered = runtime.enter();
         let world = World::new(scenario.clone(), self.directory.path(), connection, trace);
         drop(entered);
@@ -67,12 +79,23 @@ impl Runs {
         let (violations, words, requests) = {
             let mut state = world.state();
             let violations = std::mem::take(&mut state.violations);
-            (violations, std::mem::take(&mut state.words), state.sent.len())
+            (
+                violations,
+                std::mem::take(&mut state.words),
+                state.sent.len(),
+            )
         };
         let hash = world.hash();
         // Whatever a run has left behind is no part of the next one.
-        self.connection = Arc::into_inner(world).map(|world| world.connection.into_inner().unwrap());
-        Run { scenario, hash, violations, words, requests }
+        self.connection =
+            Arc::into_inner(world).map(|world| world.connection.into_inner().unwrap());
+        Run {
+            scenario,
+            hash,
+            violations,
+            words,
+            requests,
+        }
     }
 
     /// The command that runs a failing seed again, without all that it fails without.
@@ -100,7 +123,11 @@ impl Run {
         }
         // Where a disk did what it should, and what follows the first violation, explains nothing.
         let is_telling = |line: &&String| !line.ends_with(": done");
-        let until = self.words.iter().position(|line| line.contains("VIOLATION")).unwrap_or(self.words.len());
+        let until = self
+            .words
+            .iter()
+            .position(|line| line.contains("VIOLATION"))
+            .unwrap_or(self.words.len());
         let words: Vec<_> = self.words[..until].iter().filter(is_telling).collect();
         let (first, last) = (words.len().min(MAX_FIRST), words.len().saturating_sub(last));
         lines.push(format!("HISTORY, in milliseconds: {} lines", words.len()));
@@ -109,11 +136,26 @@ impl Run {
             lines.push("          ...".to_owned());
         }
         lines.extend(words[last.max(first)..].iter().map(ToString::to_string));
-        let Scenario { faults, fault_chance, habits, disk, settings, kills, jumps, deletions, .. } =
-            &self.scenario;
+        let Scenario {
+            faults,
+            fault_chance,
+            habits,
+            disk,
+            settings,
+            kills,
+            jumps,
+            deletions,
+            ..
+        } = &self.scenario;
         lines.push("WORLD".to_owned());
-        lines.push(format!("{fault_chance} % {faults:?}, {kills:?}, {jumps:?}, deleted at {deletions:?}"));
-        lines.extend([format!("{habits:?}"), format!("{disk:?}"), format!("{settings:?}")]);
+        lines.push(format!(
+            "{fault_chance} % {faults:?}, {kills:?}, {jumps:?}, deleted at {deletions:?}"
+        ));
+        lines.extend([
+            format!("{habits:?}"),
+            format!("{disk:?}"),
+            format!("{settings:?}"),
+        ]);
         let clip = |line: String| line.chars().take(MAX_WIDTH).collect::<String>();
         lines.into_iter().map(clip).collect::<Vec<_>>().join("\n")
     }

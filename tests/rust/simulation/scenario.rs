@@ -31,7 +31,10 @@ pub(crate) struct Scenario {
 
 /// How the service answers where nothing fails.
 #[derive(Debug, Clone, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "one each: a world has any of them")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "one each: a world has any of them"
+)]
 pub(crate) struct Habits {
     /// The longest page.
     pub(crate) cap: Option<u64>,
@@ -88,8 +91,14 @@ pub(crate) struct What {
     pub(crate) day: u64,
 }
 
-pub(crate) const ENDPOINTS: [&Endpoint; 6] =
-    [VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS, FEEDBACK_BY_PAGE];
+pub(crate) const ENDPOINTS: [&Endpoint; 6] = [
+    VISITORS,
+    VIEWS,
+    SEARCHES,
+    FEEDBACK,
+    CONVERSATIONS,
+    FEEDBACK_BY_PAGE,
+];
 
 impl What {
     pub(crate) fn endpoint(self) -> &'static Endpoint {
@@ -99,7 +108,10 @@ impl What {
 
 /// An export.
 #[derive(Debug, Clone, Copy)]
-#[allow(clippy::struct_excessive_bools, reason = "one each: an export has any of them")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "one each: an export has any of them"
+)]
 pub(crate) struct Export {
     pub(crate) what: What,
     /// How many days it reads, each by itself.
@@ -122,7 +134,9 @@ pub(crate) struct Export {
 impl Export {
     /// What it lists, day by day.
     pub(crate) fn whats(self) -> impl Iterator<Item = What> {
-        (self.what.day..).take(self.days as usize).map(move |day| What { day, ..self.what })
+        (self.what.day..)
+            .take(self.days as usize)
+            .map(move |day| What { day, ..self.what })
     }
 }
 
@@ -180,8 +194,9 @@ impl Scenario {
         let mut dice = Dice::of(seed, &[1]);
         let dice = &mut dice;
         let count = dice.pick(&[1, 1, 2, 3]);
-        let processes: Vec<Vec<Op>> =
-            (0..count).map(|_| (0..=dice.below(3)).map(|_| op(dice)).collect()).collect();
+        let processes: Vec<Vec<Op>> = (0..count)
+            .map(|_| (0..=dice.below(3)).map(|_| op(dice)).collect())
+            .collect();
         let fault_chance = dice.pick(&[0, 0, 5, 15, 30, 60, 90]);
         let faults = Fault::ALL.into_iter().filter(|_| dice.chance(40)).collect();
         let habits = Habits {
@@ -196,12 +211,16 @@ impl Scenario {
             cursor_form: dice.below(4),
             quiet: false,
         };
-        let disk =
-            Disk { latency: dice.pick(&[0, 0, 0, 5, 500, 20_000]), failing: dice.pick(&[0, 0, 0, 0, 5, 30]) };
+        let disk = Disk {
+            latency: dice.pick(&[0, 0, 0, 5, 500, 20_000]),
+            failing: dice.pick(&[0, 0, 0, 0, 5, 30]),
+        };
         let per_hour = 3 + dice.below(12);
         let settings = Settings {
             store: dice.chance(70),
-            budget: dice.chance(50).then(|| (per_hour, dice.below(per_hour).min(dice.below(3)))),
+            budget: dice
+                .chance(50)
+                .then(|| (per_hour, dice.below(per_hour).min(dice.below(3)))),
             jobs: None,
             stops: dice.chance(20),
             max_retries: dice.pick(&[2, 2, 2, 0, 1, 5]),
@@ -221,12 +240,25 @@ impl Scenario {
             .map(|_| {
                 let by = dice.pick(&[1_000, 60_000, 1_800_000, 3_600_000, 86_400_000, 864_000_000]);
                 let by = if dice.chance(60) { -by } else { by };
-                Jump { at: dice.pick(&[10, 5_000, 60_000, 3_000_000]) + dice.below(5_000), by }
+                Jump {
+                    at: dice.pick(&[10, 5_000, 60_000, 3_000_000]) + dice.below(5_000),
+                    by,
+                }
             })
             .collect();
         let deletions = Vec::new();
-        let mut scenario =
-            Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps, deletions };
+        let mut scenario = Self {
+            seed,
+            faults,
+            fault_chance,
+            habits,
+            disk,
+            settings,
+            processes,
+            kills,
+            jumps,
+            deletions,
+        };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
         scenario.read_otherwise(&mut Dice::of(seed, &[11]));
@@ -240,12 +272,17 @@ impl Scenario {
             // Of such a budget, worlds of jobs tell the most.
             for op in self.processes.iter_mut().flatten() {
                 if matches!(op, Op::Reads { .. } | Op::Pause { .. } | Op::Job { .. }) {
-                    *op = Op::Job { message: true, timeout: dice.pick(&[0, 10, 100]) };
+                    *op = Op::Job {
+                        message: true,
+                        timeout: dice.pick(&[0, 10, 100]),
+                    };
                 }
             }
         }
         if dice.chance(8) {
-            self.deletions = (0..dice.pick(&[1, 1, 3])).map(|_| 2 + dice.below(60)).collect();
+            self.deletions = (0..dice.pick(&[1, 1, 3]))
+                .map(|_| 2 + dice.below(60))
+                .collect();
         }
     }
 
@@ -253,7 +290,14 @@ impl Scenario {
     fn read_otherwise(&mut self, dice: &mut Dice) {
         let (in_slices, any_path) = (dice.chance(12), dice.chance(8));
         for op in self.processes.iter_mut().flatten() {
-            if let Op::Export(Export { what, days, any_path: any, stop_every, .. }) = op {
+            if let Op::Export(Export {
+                what,
+                days,
+                any_path: any,
+                stop_every,
+                ..
+            }) = op
+            {
                 let paged_by = what.endpoint().paged_by;
                 // A page that comes again is known within a part; its rows may rightly do so.
                 let comes_again = self.habits.stands && stop_every.is_some();
@@ -275,13 +319,24 @@ impl Scenario {
         for op in self.processes.iter_mut().flatten() {
             match op {
                 // More than a client has in flight at one time.
-                Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => *count = 80,
-                // Who waits for a budget looks into its ledger every half minute, for hours.
-                Op::Reads { count, analytics: true } if is_slow => *count = (*count).min(5),
-                Op::Export(Export { what, .. }) | Op::Totals(what) if together => {
-                    *what = What { endpoint, project: 0, day: what.day.min(only) };
+                Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => {
+                    *count = 80
                 }
-                Op::Sync { endpoint: of, day, .. } if together => (*of, *day) = (0, 1),
+                // Who waits for a budget looks into its ledger every half minute, for hours.
+                Op::Reads {
+                    count,
+                    analytics: true,
+                } if is_slow => *count = (*count).min(5),
+                Op::Export(Export { what, .. }) | Op::Totals(what) if together => {
+                    *what = What {
+                        endpoint,
+                        project: 0,
+                        day: what.day.min(only),
+                    };
+                }
+                Op::Sync {
+                    endpoint: of, day, ..
+                } if together => (*of, *day) = (0, 1),
                 Op::Once { name, .. } if together => *name = 0,
                 _ => {}
             }
@@ -307,8 +362,20 @@ impl Scenario {
         scenario.kills.retain(|_| !is_cut());
         scenario.jumps.retain(|_| !is_cut());
         scenario.faults.retain(|_| !is_cut());
-        let Habits { cap, cap_moves, filters, moving, stands, latency, limit, .. } = &mut scenario.habits;
-        let Disk { latency: disk, failing } = &mut scenario.disk;
+        let Habits {
+            cap,
+            cap_moves,
+            filters,
+            moving,
+            stands,
+            latency,
+            limit,
+            ..
+        } = &mut scenario.habits;
+        let Disk {
+            latency: disk,
+            failing,
+        } = &mut scenario.disk;
         for flag in [cap_moves, filters, stands] {
             *flag &= !is_cut();
         }
@@ -340,7 +407,11 @@ impl Scenario {
             Op::Sync { endpoint, .. } => *endpoint == listed.endpoint,
             _ => false,
         };
-        let readers = self.processes.iter().filter(|ops| ops.iter().any(reads)).count();
+        let readers = self
+            .processes
+            .iter()
+            .filter(|ops| ops.iter().any(reads))
+            .count();
         let cuts_move = self.habits.cap.is_some() && self.habits.cap_moves;
         !self.processes.iter().flatten().any(again) && (readers < 2 || !cuts_move)
     }
@@ -360,7 +431,11 @@ fn what(dice: &mut Dice) -> What {
     What {
         endpoint: dice.pick(&[0, 0, 0, 1, 2, 2, 3, 4, 5]),
         project: dice.below(2) as usize,
-        day: if dice.chance(15) { OPEN_DAY } else { 1 + dice.below(2) },
+        day: if dice.chance(15) {
+            OPEN_DAY
+        } else {
+            1 + dice.below(2)
+        },
     }
 }
 
@@ -380,16 +455,30 @@ fn op(dice: &mut Dice) -> Op {
             stop_every: dice.chance(40).then(|| 1 + dice.below(12)),
             thinks: dice.pick(&[0, 0, 10, 5_000]),
         }),
-        45..50 => Op::Totals(What { endpoint: dice.below(2) as usize, ..what(dice) }),
+        45..50 => Op::Totals(What {
+            endpoint: dice.below(2) as usize,
+            ..what(dice)
+        }),
         50..60 => Op::Sync {
             endpoint: dice.below(2) as usize,
             day: 1 + dice.below(2),
             days: 1 + dice.below(3),
             totals: dice.chance(40),
         },
-        60..75 => Op::Once { name: dice.below(3), prompt: u64::from(dice.chance(10)) },
-        75..82 => Op::Job { message: dice.chance(40), timeout: dice.pick(&[0, 10, 100, 1_800]) },
-        82..95 => Op::Reads { count: dice.pick(&[1, 1, 2, 4, 30]), analytics: dice.chance(60) },
-        _ => Op::Pause { seconds: dice.pick(&[1, 100, 4_000]) },
+        60..75 => Op::Once {
+            name: dice.below(3),
+            prompt: u64::from(dice.chance(10)),
+        },
+        75..82 => Op::Job {
+            message: dice.chance(40),
+            timeout: dice.pick(&[0, 10, 100, 1_800]),
+        },
+        82..95 => Op::Reads {
+            count: dice.pick(&[1, 1, 2, 4, 30]),
+            analytics: dice.chance(60),
+        },
+        _ => Op::Pause {
+            seconds: dice.pick(&[1, 100, 4_000]),
+        },
     }
 }

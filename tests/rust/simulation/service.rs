@@ -71,7 +71,11 @@ pub(crate) struct Answered {
 
 /// A day as the wire has it.
 pub(crate) fn date(day: u64) -> String {
-    if day > 31 { format!("2026-02-{:02}", day - 31) } else { format!("2026-01-{day:02}") }
+    if day > 31 {
+        format!("2026-02-{:02}", day - 31)
+    } else {
+        format!("2026-01-{day:02}")
+    }
 }
 
 pub(crate) fn day(date: &str) -> u64 {
@@ -82,16 +86,27 @@ pub(crate) fn day(date: &str) -> u64 {
 impl Service {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let (truth, jobs, granted) = Default::default();
-        let is_slow =
-            scenario.settings.budget.is_some() && scenario.settings.store || scenario.habits.limit.is_some();
-        Self { seed: scenario.seed, habits: scenario.habits.clone(), truth, jobs, granted, turns: 0, is_slow }
+        let is_slow = scenario.settings.budget.is_some() && scenario.settings.store
+            || scenario.habits.limit.is_some();
+        Self {
+            seed: scenario.seed,
+            habits: scenario.habits.clone(),
+            truth,
+            jobs,
+            granted,
+            turns: 0,
+            is_slow,
+        }
     }
 
     /// A listing as it is.
     pub(crate) fn truth(&mut self, what: What) -> &mut Truth {
         let (seed, filters, is_slow) = (self.seed, self.habits.filters, self.is_slow);
         self.truth.entry(what).or_insert_with(|| {
-            let mut dice = Dice::of(seed, &[3, what.endpoint as u64, what.project as u64, what.day]);
+            let mut dice = Dice::of(
+                seed,
+                &[3, what.endpoint as u64, what.project as u64, what.day],
+            );
             // A client with a small budget looks into its ledger every half minute, for hours.
             let most = if is_slow { 12 } else { 45 };
             let count = dice.pick(&[0, 1, 3, 7, 12, 20, 31, 45]).min(most);
@@ -100,7 +115,9 @@ impl Service {
                 count: dice.below(1_000),
                 hidden: filters && number.is_multiple_of(3),
             };
-            Truth { versions: vec![(1..=count).map(row).collect()] }
+            Truth {
+                versions: vec![(1..=count).map(row).collect()],
+            }
         })
     }
 
@@ -125,9 +142,12 @@ impl Service {
             }
             ["v1", "analytics", project, ref rest @ ..] => {
                 let name = rest.join("/");
-                let endpoint =
-                    ENDPOINTS.iter().position(|endpoint| endpoint.path.ends_with(&format!("}}/{name}")));
-                let Some(endpoint) = endpoint else { return (200, "{}".to_owned(), None) };
+                let endpoint = ENDPOINTS
+                    .iter()
+                    .position(|endpoint| endpoint.path.ends_with(&format!("}}/{name}")));
+                let Some(endpoint) = endpoint else {
+                    return (200, "{}".to_owned(), None);
+                };
                 let query = |name: &str| {
                     let found = asked.url.query_pairs().find(|(other, _)| other == name);
                     found.map(|(_, value)| value.into_owned())
@@ -137,10 +157,17 @@ impl Service {
                     let (days, rank) = cursor.split_once('.').unwrap();
                     (days.parse::<u64>().unwrap(), rank.parse::<u64>().unwrap())
                 });
-                let from = query("dateFrom").map(|date| day(&date)).or(cursor.map(|(day, _)| day)).unwrap();
+                let from = query("dateFrom")
+                    .map(|date| day(&date))
+                    .or(cursor.map(|(day, _)| day))
+                    .unwrap();
                 let project = PROJECTS.iter().position(|known| *known == project).unwrap();
                 let number = |name: &str| query(name).map(|text| text.parse::<u64>().unwrap());
-                let what = What { endpoint, project, day: from };
+                let what = What {
+                    endpoint,
+                    project,
+                    day: from,
+                };
                 let (body, page) = self.page(
                     what,
                     number("limit"),
@@ -175,28 +202,52 @@ impl Service {
             cap => cap.unwrap_or(u64::MAX),
         };
         let limit = limit.unwrap_or(50).min(cap) as usize;
-        let offset = if self.habits.stands { 0 } else { offset as usize };
+        let offset = if self.habits.stands {
+            0
+        } else {
+            offset as usize
+        };
         let after = if self.habits.stands { None } else { after };
         let begin = match endpoint.paged_by {
             PagedBy::Offset => offset.min(rows.len()),
-            PagedBy::Cursor => after.map_or(0, |after| rows.partition_point(|row| row.rank <= after)),
+            PagedBy::Cursor => {
+                after.map_or(0, |after| rows.partition_point(|row| row.rank <= after))
+            }
             PagedBy::Nothing => 0,
         };
         let end = (begin + limit).min(rows.len());
         let has_more = end < rows.len();
         let shown: Vec<_> = rows[begin..end].iter().filter(|row| !row.hidden).collect();
         let ranks = shown.iter().map(|row| row.rank).collect();
-        let page = Answered { day: what.day, ranks, offset: offset as u64, has_more };
+        let page = Answered {
+            day: what.day,
+            ranks,
+            offset: offset as u64,
+            has_more,
+        };
         let items = endpoint.items;
         let mut body = "{".to_owned();
         if endpoint.totals {
-            let (human, version) = if self.habits.quiet { (0, 1) } else { (rows.len(), version) };
-            write!(body, "\"totals\":{{\"human\":{human},\"ai\":0,\"total\":{version}}},").unwrap();
+            let (human, version) = if self.habits.quiet {
+                (0, 1)
+            } else {
+                (rows.len(), version)
+            };
+            write!(
+                body,
+                "\"totals\":{{\"human\":{human},\"ai\":0,\"total\":{version}}},"
+            )
+            .unwrap();
         }
         if endpoint.paged_by == PagedBy::Cursor {
             let cursor = rows[begin..end].last().filter(|_| has_more);
             let cursor = cursor.map(|row| self.cursor(what, row.rank));
-            write!(body, "\"nextCursor\":{},", cursor.as_deref().unwrap_or("null")).unwrap();
+            write!(
+                body,
+                "\"nextCursor\":{},",
+                cursor.as_deref().unwrap_or("null")
+            )
+            .unwrap();
         }
         write!(body, "\"{items}\":[").unwrap();
         for (number, row) in shown.into_iter().enumerate() {
@@ -233,10 +284,18 @@ impl Service {
         let mut dice = Dice::of(self.seed, &[5, self.jobs.len() as u64]);
         let runs = dice.pick(&[0, 3_000, 40_000, 1_000_000]);
         let segments: Vec<_> = asked.url.path_segments().unwrap().collect();
-        let old = segments.iter().rev().nth(1).filter(|_| segments.ends_with(&["message"]));
+        let old = segments
+            .iter()
+            .rev()
+            .nth(1)
+            .filter(|_| segments.ends_with(&["message"]));
         if let Some(job) = old.and_then(|id| self.jobs.iter_mut().find(|job| job.id == *id)) {
             // A job that is at work takes it in at once.
-            let stale = if job.is_over(now) { now + dice.pick(&[0, 2_000, 10_000]) } else { now };
+            let stale = if job.is_over(now) {
+                now + dice.pick(&[0, 2_000, 10_000])
+            } else {
+                now
+            };
             job.again = Some((stale, stale.max(job.ends) + runs));
             return (job.id.clone(), job.body(now));
         }
@@ -267,7 +326,14 @@ impl Truth {
                 // Never the rank of one that was there: the middle moves with each version.
                 let rank = before + (behind - before) / 2 + self.versions.len() as u64;
                 if rank < behind && rank > before {
-                    rows.insert(at, Row { rank, count: dice.below(1_000), hidden: false });
+                    rows.insert(
+                        at,
+                        Row {
+                            rank,
+                            count: dice.below(1_000),
+                            hidden: false,
+                        },
+                    );
                 }
             }
         }
@@ -295,7 +361,10 @@ impl Job {
 fn wire(body: &mut String, what: What, row: &Row) {
     let (Row { rank, count, .. }, day) = (row, what.day);
     let written = match what.endpoint {
-        0 | 1 => write!(body, "{{\"path\":\"/{rank}\",\"human\":{count},\"ai\":0,\"total\":{count}}}"),
+        0 | 1 => write!(
+            body,
+            "{{\"path\":\"/{rank}\",\"human\":{count},\"ai\":0,\"total\":{count}}}"
+        ),
         2 => write!(body, "{{\"searchQuery\":\"/{rank}\",\"hits\":{count}}}"),
         // What happened on a day is of that day alone.
         3 => write!(body, "{{\"id\":\"/{rank}.{day}\",\"comment\":\"{count}\"}}"),

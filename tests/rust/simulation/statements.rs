@@ -10,7 +10,8 @@ use std::slice;
 
 use rusqlite::Connection;
 use rusqlite::ffi::{
-    SQLITE_OK, SQLITE_PREPARE_PERSISTENT, sqlite3, sqlite3_clear_bindings, sqlite3_reset, sqlite3_stmt,
+    SQLITE_OK, SQLITE_PREPARE_PERSISTENT, sqlite3, sqlite3_clear_bindings, sqlite3_reset,
+    sqlite3_stmt,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -45,7 +46,10 @@ pub(crate) fn keep(connection: &Connection) {
     // SAFETY: it is only compared.
     let of = Some(unsafe { connection.handle() });
     // Those of the one before stay with it.
-    KEPT.set(Kept { of, ..Kept::default() });
+    KEPT.set(Kept {
+        of,
+        ..Kept::default()
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -59,7 +63,10 @@ unsafe extern "C" fn __wrap_sqlite3_prepare_v3(
 ) -> c_int {
     // SAFETY: the arguments are what SQLite asks for; `rusqlite` gives a length.
     unsafe {
-        let (Ok(size), true) = (usize::try_from(length), KEPT.with_borrow(|kept| kept.of == Some(db))) else {
+        let (Ok(size), true) = (
+            usize::try_from(length),
+            KEPT.with_borrow(|kept| kept.of == Some(db)),
+        ) else {
             return __real_sqlite3_prepare_v3(db, sql, length, flags, statement, tail);
         };
         let text = xxh3_64(slice::from_raw_parts(sql.cast::<u8>(), size));
@@ -73,7 +80,8 @@ unsafe extern "C" fn __wrap_sqlite3_prepare_v3(
             *tail = sql.add(length);
             return SQLITE_OK;
         }
-        let code = __real_sqlite3_prepare_v3(db, sql, length, SQLITE_PREPARE_PERSISTENT, statement, tail);
+        let code =
+            __real_sqlite3_prepare_v3(db, sql, length, SQLITE_PREPARE_PERSISTENT, statement, tail);
         if code == SQLITE_OK && !(*statement).is_null() {
             let length = usize::try_from((*tail).offset_from(sql)).unwrap_or(size);
             KEPT.with_borrow_mut(|kept| kept.used.push((*statement, length, text)));
@@ -91,7 +99,9 @@ unsafe extern "C" fn __wrap_sqlite3_finalize(statement: *mut sqlite3_stmt) -> c_
     });
     // SAFETY: it is a statement in use, and goes back to those that are not.
     unsafe {
-        let Some((_, length, text)) = its else { return __real_sqlite3_finalize(statement) };
+        let Some((_, length, text)) = its else {
+            return __real_sqlite3_finalize(statement);
+        };
         let code = sqlite3_reset(statement);
         sqlite3_clear_bindings(statement);
         KEPT.with_borrow_mut(|kept| kept.idle.entry(text).or_default().push((statement, length)));

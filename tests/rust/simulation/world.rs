@@ -102,7 +102,19 @@ impl Sent {
 
 impl fmt::Debug for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { process, life, tag, url, begun, left, answered, ended, end, effect, .. } = self;
+        let Self {
+            process,
+            life,
+            tag,
+            url,
+            begun,
+            left,
+            answered,
+            ended,
+            end,
+            effect,
+            ..
+        } = self;
         let time = |time: Option<u64>| time.map_or("never".to_owned(), |time| time.to_string());
         let (left, answered, ended) = (time(*left), time(*answered), time(*ended));
         write!(
@@ -118,13 +130,19 @@ impl fmt::Debug for Sent {
 
 /// What a violation shows of these requests: the last ones.
 pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
-    let lines: Vec<_> = sent.into_iter().map(|sent| format!("\n  {sent:?}")).collect();
+    let lines: Vec<_> = sent
+        .into_iter()
+        .map(|sent| format!("\n  {sent:?}"))
+        .collect();
     lines[lines.len().saturating_sub(MAX_LINES)..].concat()
 }
 
 /// What it shows of an error.
 pub(crate) fn in_short(error: &Error) -> String {
-    format!("\n  {:?}, {:?}, {:?}: {:.200}", error.kind, error.outcome, error.status, error.message)
+    format!(
+        "\n  {:?}, {:?}, {:?}: {:.200}",
+        error.kind, error.outcome, error.status, error.message
+    )
 }
 
 /// How it ended, as the client saw it.
@@ -156,7 +174,12 @@ pub(crate) struct Life {
 }
 
 impl World {
-    pub(crate) fn new(scenario: Scenario, place: &Path, connection: Connection, trace: Trace) -> Arc<Self> {
+    pub(crate) fn new(
+        scenario: Scenario,
+        place: &Path,
+        connection: Connection,
+        trace: Trace,
+    ) -> Arc<Self> {
         let state = State {
             hash: Xxh3::new(),
             words: Vec::new(),
@@ -173,7 +196,9 @@ impl World {
             jump: Arc::default(),
             trace,
             // One more for who looks at the end.
-            steps: (0..=scenario.processes.len()).map(|_| AtomicU64::new(0)).collect(),
+            steps: (0..=scenario.processes.len())
+                .map(|_| AtomicU64::new(0))
+                .collect(),
             state: Mutex::new(state),
             connection: Mutex::new(connection),
             works: AtomicU64::new(0),
@@ -201,7 +226,8 @@ impl World {
     pub(crate) fn clock(&self) -> Clock {
         let (begun, jump) = (self.begun, Arc::clone(&self.jump));
         let wall = move || {
-            let now = i64::try_from(BASE).unwrap() + i64::try_from(begun.elapsed().as_millis()).unwrap();
+            let now =
+                i64::try_from(BASE).unwrap() + i64::try_from(begun.elapsed().as_millis()).unwrap();
             let now = now + jump.load(Ordering::Relaxed);
             SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now).unwrap())
         };
@@ -271,14 +297,26 @@ impl World {
 
     /// The requests of a call.
     pub(crate) fn of_call(&self, tag: u64) -> Vec<Sent> {
-        self.state().sent.iter().filter(|sent| sent.tag == tag).cloned().collect()
+        self.state()
+            .sent
+            .iter()
+            .filter(|sent| sent.tag == tag)
+            .cloned()
+            .collect()
     }
 }
 
 impl Life {
     pub(crate) fn new(world: &Arc<World>, process: usize, number: usize) -> Arc<Self> {
         let (dead, killed, queue) = Default::default();
-        Arc::new(Self { world: Arc::clone(world), process, number, dead, killed, queue })
+        Arc::new(Self {
+            world: Arc::clone(world),
+            process,
+            number,
+            dead,
+            killed,
+            queue,
+        })
     }
 
     pub(crate) fn is_dead(&self) -> bool {
@@ -299,7 +337,9 @@ impl Life {
         }
         let number = self.world.steps[self.process].fetch_add(1, Ordering::Relaxed) + 1;
         let is_now = |kill: &&Kill| kill.process == self.process && kill.step == number;
-        let Some(kill) = self.world.scenario.kills.iter().find(is_now) else { return true };
+        let Some(kill) = self.world.scenario.kills.iter().find(is_now) else {
+            return true;
+        };
         self.die();
         kill.after
     }

@@ -32,19 +32,31 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
     SyncScope {
         projects: projects.iter().map(|project| segment(project)).collect(),
         slices,
-        of: Subject { endpoint: VISITORS, what: What::Pages },
+        of: Subject {
+            endpoint: VISITORS,
+            what: What::Pages,
+        },
     }
 }
 
 /// Of which project, and from which day, `url` asks.
 fn asked(url: &url::Url) -> (String, String) {
     let project = url.path_segments().unwrap().nth(3).unwrap().to_owned();
-    let from = url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap().1.into_owned();
+    let from = url
+        .query_pairs()
+        .find(|(name, _)| name == "dateFrom")
+        .unwrap()
+        .1
+        .into_owned();
     (project, from)
 }
 
 fn all_asked(script: &Script) -> Vec<(String, String)> {
-    script.sent().iter().map(|Sent { url, .. }| asked(url)).collect()
+    script
+        .sent()
+        .iter()
+        .map(|Sent { url, .. }| asked(url))
+        .collect()
 }
 
 /// A site of 30 rows for every project and day, but for those that `other` answers otherwise.
@@ -58,7 +70,14 @@ fn serve(other: impl Fn(&str, &str) -> Option<Step> + Send + 'static) -> Arc<Scr
 }
 
 async fn run(client: &Client, wanted: &SyncScope, on_running: WaitOrStop) -> Sync {
-    sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Recorder::default())).await
+    sync(
+        client,
+        client.exports().unwrap(),
+        wanted,
+        on_running,
+        Arc::new(Recorder::default()),
+    )
+    .await
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,19 +86,46 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let client = shop.client(&script);
     let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
-    assert_eq!(filled, Filled { slices: 6, cached: 0, open: 4, requests: 6, rows: 180 });
+    assert_eq!(
+        filled,
+        Filled {
+            slices: 6,
+            cached: 0,
+            open: 4,
+            requests: 6,
+            rows: 180
+        }
+    );
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
-    let open = [day("a", "02-01"), day("a", "02-02"), day("b", "02-01"), day("b", "02-02")];
-    assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
+    let open = [
+        day("a", "02-01"),
+        day("a", "02-02"),
+        day("b", "02-01"),
+        day("b", "02-02"),
+    ];
+    assert_eq!(
+        all_asked(&script),
+        [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat()
+    );
     // Somebody has looked at one of them meanwhile.
     shop.set_day(END + 3);
-    run(&client, &self::wanted(&["a"], days("2026-02-02", "2026-02-03")), WaitOrStop::Wait).await;
+    run(
+        &client,
+        &self::wanted(&["a"], days("2026-02-02", "2026-02-03")),
+        WaitOrStop::Wait,
+    )
+    .await;
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     // The first of February has settled by now.
     assert_eq!((filled.cached, filled.open, filled.requests), (2, 2, 4));
     assert_eq!(
         all_asked(&script)[7..],
-        [day("a", "02-01"), day("b", "02-01"), day("b", "02-02"), day("a", "02-02")]
+        [
+            day("a", "02-01"),
+            day("b", "02-01"),
+            day("b", "02-02"),
+            day("a", "02-02")
+        ]
     );
 }
 
@@ -101,18 +147,37 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
     let failures: Vec<_> = found
         .failures
         .iter()
-        .map(|failure| (failure.project.as_str(), failure.slice.from.to_string(), failure.error.kind))
+        .map(|failure| {
+            (
+                failure.project.as_str(),
+                failure.slice.from.to_string(),
+                failure.error.kind,
+            )
+        })
         .collect();
     assert_eq!(
         failures,
-        [("gone", "2026-01-01".to_owned(), Kind::Status), ("b", "2026-01-02".to_owned(), Kind::Response)]
+        [
+            ("gone", "2026-01-01".to_owned(), Kind::Status),
+            ("b", "2026-01-02".to_owned(), Kind::Response)
+        ]
     );
     assert!(found.ended.is_none() && !found.given_up);
     // Nine slices less the one, and one request to each that failed.
-    assert_eq!((found.filled.rows, found.filled.requests, script.count()), (8 * 30, 10, 10));
+    assert_eq!(
+        (found.filled.rows, found.filled.requests, script.count()),
+        (8 * 30, 10, 10)
+    );
     down.store(false, Ordering::Relaxed);
     let again = run(&client, &wanted, WaitOrStop::Wait).await;
-    assert_eq!((again.filled.cached, again.filled.requests, again.failures.len()), (8, 2, 1));
+    assert_eq!(
+        (
+            again.filled.cached,
+            again.filled.requests,
+            again.failures.len()
+        ),
+        (8, 2, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,7 +191,10 @@ async fn what_fails_each_time_keeps_nothing_out_for_ever() {
             refused.then(|| bare(status))
         });
         let client = shop.client(&script);
-        let wanted = wanted(&["a", "b", "c", "d", "e", "f"], days("2026-01-01", "2026-01-11"));
+        let wanted = wanted(
+            &["a", "b", "c", "d", "e", "f"],
+            days("2026-01-01", "2026-01-11"),
+        );
         let there = if status == 404 { 20 } else { 25 };
         let mut cached = 0;
         for _ in 0..1_000 {
@@ -149,7 +217,11 @@ async fn a_project_that_fails_comes_last() {
     let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
     assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
     // Three of its ten days show that the others would not come either; the first one's turn was the first.
-    let failures: Vec<_> = found.failures.iter().map(|failure| failure.project.as_str()).collect();
+    let failures: Vec<_> = found
+        .failures
+        .iter()
+        .map(|failure| failure.project.as_str())
+        .collect();
     assert_eq!(failures, ["a"; 4]);
     assert_eq!(found.filled.requests, 20 + 4);
 }
@@ -157,13 +229,23 @@ async fn a_project_that_fails_comes_last() {
 #[tokio::test(start_paused = true)]
 async fn where_nothing_but_failures_come_it_is_given_up() {
     let many = ["a", "b", "c", "d", "e", "f", "g"];
-    for (status, good, asked) in [(403, 0, 3), (404, 0, 3), (403, 2, 7), (503, 0, 9), (503, 2, 2 + 9)] {
+    for (status, good, asked) in [
+        (403, 0, 3),
+        (404, 0, 3),
+        (403, 2, 7),
+        (503, 0, 9),
+        (503, 2, 2 + 9),
+    ] {
         let shop = Shop::new();
         let script = serve(move |project, _| (project >= &*many[good]).then(|| bare(status)));
         let wanted = wanted(&many, days("2026-01-01", "2026-01-02"));
         let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert_eq!(script.count(), asked, "{status} behind {good}");
-        assert_eq!(found.given_up, status == 503 || good == 0, "{status} behind {good}");
+        assert_eq!(
+            found.given_up,
+            status == 503 || good == 0,
+            "{status} behind {good}"
+        );
         assert_eq!(found.failures.len(), if found.given_up { 3 } else { 5 });
         assert_eq!(found.filled.requests, asked as u64);
     }
@@ -180,8 +262,14 @@ async fn what_is_wrong_with_everything_ends_it() {
         let script = serve(move |project, _| (project == "b").then(step));
         let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-02"));
         let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
-        assert_eq!((found.ended.unwrap().kind, found.filled.requests), (kind, requests));
-        assert_eq!((found.filled.rows, script.count(), found.failures.len()), (30, 2, 0));
+        assert_eq!(
+            (found.ended.unwrap().kind, found.filled.requests),
+            (kind, requests)
+        );
+        assert_eq!(
+            (found.filled.rows, script.count(), found.failures.len()),
+            (30, 2, 0)
+        );
     }
 }
 
@@ -201,15 +289,38 @@ async fn of_two_the_second_waits_or_leaves() {
     assert_eq!(ended.kind, Kind::StoreBusy);
     let recorder = Arc::new(Recorder::default());
     let exports = second.exports().unwrap();
-    let mut waiting = Box::pin(sync(&second, exports, &wanted, WaitOrStop::Wait, Arc::clone(&recorder) as _));
+    let mut waiting = Box::pin(sync(
+        &second,
+        exports,
+        &wanted,
+        WaitOrStop::Wait,
+        Arc::clone(&recorder) as _,
+    ));
     while recorder.notes().is_empty() {
         assert!(timeout(secs(1), &mut waiting).await.is_err());
     }
-    assert_eq!((recorder.notes().len(), quick.count()), (1, 0), "{:?}", recorder.log());
+    assert_eq!(
+        (recorder.notes().len(), quick.count()),
+        (1, 0),
+        "{:?}",
+        recorder.log()
+    );
     // The first one goes, in the middle of its request.
     drop(running);
-    assert_eq!(waiting.await.filled, Filled { slices: 1, cached: 0, open: 0, requests: 1, rows: 30 });
-    assert_eq!(run(&second, &wanted, WaitOrStop::Stop).await.filled.cached, 1);
+    assert_eq!(
+        waiting.await.filled,
+        Filled {
+            slices: 1,
+            cached: 0,
+            open: 0,
+            requests: 1,
+            rows: 30
+        }
+    );
+    assert_eq!(
+        run(&second, &wanted, WaitOrStop::Stop).await.filled.cached,
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,7 +332,14 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
     let (observer, begun) = (Arc::clone(&recorder), Instant::now());
     let other = tokio::spawn(async move {
         let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
-        sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Wait, observer).await
+        sync(
+            &client,
+            client.exports().unwrap(),
+            &wanted,
+            WaitOrStop::Wait,
+            observer,
+        )
+        .await
     });
     // The first look at the lock takes the disk's time: were the clock to run meanwhile, it would be a long wait already.
     while recorder.notes().is_empty() {
@@ -233,7 +351,20 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
     assert!(begun.elapsed() > secs(10), "{:?}", begun.elapsed());
     drop(lock);
     assert_eq!(other.await.unwrap().filled.rows, 30);
-    let announced: Vec<_> = recorder.notes().into_iter().filter_map(|note| note.waiting).collect();
-    assert_eq!(announced.iter().map(|waiting| waiting.long).collect::<Vec<_>>(), [false, true]);
-    assert_eq!(announced[1].until, None, "when the other one ends is unknown");
+    let announced: Vec<_> = recorder
+        .notes()
+        .into_iter()
+        .filter_map(|note| note.waiting)
+        .collect();
+    assert_eq!(
+        announced
+            .iter()
+            .map(|waiting| waiting.long)
+            .collect::<Vec<_>>(),
+        [false, true]
+    );
+    assert_eq!(
+        announced[1].until, None,
+        "when the other one ends is unknown"
+    );
 }

@@ -22,7 +22,9 @@ use docplatform::store::{Store, What};
 use tokio::time::Instant;
 
 use crate::helpers::site::Site;
-use crate::helpers::support::{Recorder, Script, client_in_store, millis, options, process, segment};
+use crate::helpers::support::{
+    Recorder, Script, client_in_store, millis, options, process, segment,
+};
 
 const PROJECTS: usize = 10;
 const DAYS: usize = 30;
@@ -48,11 +50,21 @@ fn log(directory: &Path) -> Vec<(u64, String)> {
 /// A service of one page a day that writes down what it is asked, and says so on standard output.
 fn serve(directory: &Path, now: impl Fn() -> u64 + Send + 'static) -> Arc<Script> {
     let site = Site::new(3);
-    let mut log = OpenOptions::new().create(true).append(true).open(directory.join("log")).unwrap();
+    let mut log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(directory.join("log"))
+        .unwrap();
     Script::each(move |request| {
         let project = request.url.path_segments().unwrap().nth(3).unwrap();
-        let from = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap().1;
-        log.write_all(format!("{} {project} {from}\n", now()).as_bytes()).unwrap();
+        let from = request
+            .url
+            .query_pairs()
+            .find(|(name, _)| name == "dateFrom")
+            .unwrap()
+            .1;
+        log.write_all(format!("{} {project} {from}\n", now()).as_bytes())
+            .unwrap();
         io::stdout().write_all(b"asked\n").unwrap();
         site.answer(0, 250)
     })
@@ -62,22 +74,46 @@ fn serve(directory: &Path, now: impl Fn() -> u64 + Send + 'static) -> Arc<Script
 #[ignore = "a process of the next test"]
 async fn child_that_syncs() {
     let directory = PathBuf::from(env::var_os(PLACE).unwrap());
-    let (base, begun) = (log(&directory).last().map_or(BEGUN, |(at, _)| *at), Instant::now());
+    let (base, begun) = (
+        log(&directory).last().map_or(BEGUN, |(at, _)| *at),
+        Instant::now(),
+    );
     let now = move || base + u64::try_from(begun.elapsed().as_millis()).unwrap();
     let store = Store::open(&directory.join("visitors.db")).unwrap();
     let clock = Clock::new(move || SystemTime::UNIX_EPOCH + Duration::from_millis(now()));
-    let options = Options { requests_per_hour: Some(PER_HOUR), ..options() };
+    let options = Options {
+        requests_per_hour: Some(PER_HOUR),
+        ..options()
+    };
     let client = client_in_store(&serve(&directory, now), &options, &store, clock);
     let day = |text| Moment::parse("date", text).unwrap();
     let wanted = SyncScope {
-        projects: (0..PROJECTS).map(|number| segment(&format!("project-{number}"))).collect(),
+        projects: (0..PROJECTS)
+            .map(|number| segment(&format!("project-{number}")))
+            .collect(),
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
-        of: Subject { endpoint: VISITORS, what: What::Pages },
+        of: Subject {
+            endpoint: VISITORS,
+            what: What::Pages,
+        },
     };
     let recorder = Arc::new(Recorder::default());
-    let done = sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Stop, recorder).await;
+    let done = sync(
+        &client,
+        client.exports().unwrap(),
+        &wanted,
+        WaitOrStop::Stop,
+        recorder,
+    )
+    .await;
     assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
-    let Filled { slices, cached, open, requests, .. } = done.filled;
+    let Filled {
+        slices,
+        cached,
+        open,
+        requests,
+        ..
+    } = done.filled;
     let all = u64::try_from(PROJECTS * DAYS).unwrap();
     assert_eq!((slices, open, cached + requests), (all, 0, all));
 }
@@ -85,15 +121,28 @@ async fn child_that_syncs() {
 #[test]
 fn every_slice_is_fetched_once_through_kills_and_within_the_budget() {
     // In memory, where that can be: a process that is killed leaves what the disk still has to write anyway.
-    let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let place = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let directory = place.path();
     let mut kills = 0;
     loop {
         let mut child = process("slices::sync_killed::child_that_syncs");
-        let mut child = child.env(PLACE, directory).stdout(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut child = child
+            .env(PLACE, directory)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
         let behind = fastrand::usize(1..MOST);
-        if said.by_ref().filter(|line| line == "asked").nth(behind).is_none() {
+        if said
+            .by_ref()
+            .filter(|line| line == "asked")
+            .nth(behind)
+            .is_none()
+        {
             assert!(child.wait().unwrap().success());
             break;
         }
@@ -112,13 +161,27 @@ fn every_slice_is_fetched_once_through_kills_and_within_the_budget() {
     assert!(kills > 5, "{kills}");
     // One request may be under way when its process dies.
     let twice = log.len() - times.len();
-    assert!(twice <= kills && times.values().all(|&asked| asked <= 2), "{twice} for {kills} kills");
+    assert!(
+        twice <= kills && times.values().all(|&asked| asked <= 2),
+        "{twice} for {kills} kills"
+    );
     let most = usize::try_from(PER_HOUR).unwrap();
-    assert!(log.iter().zip(&log[most..]).all(|(first, last)| last.0 - first.0 >= HOUR));
+    assert!(
+        log.iter()
+            .zip(&log[most..])
+            .all(|(first, last)| last.0 - first.0 >= HOUR)
+    );
     let store = rusqlite::Connection::open(directory.join("visitors.db")).unwrap();
     let all = i64::try_from(PROJECTS * DAYS).unwrap();
-    let count = |query| store.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+    let count = |query| {
+        store
+            .query_row(query, [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
     assert_eq!(count("SELECT count(*) FROM export"), all);
-    assert_eq!(count("SELECT count(*) FROM export WHERE finished IS NOT NULL AND rows = 3"), all);
+    assert_eq!(
+        count("SELECT count(*) FROM export WHERE finished IS NOT NULL AND rows = 3"),
+        all
+    );
     assert_eq!(count("SELECT count(*) FROM page"), all);
 }

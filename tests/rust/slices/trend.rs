@@ -19,19 +19,33 @@ use crate::export::stored::{END, Shop};
 use crate::helpers::site::Site;
 use crate::helpers::support::{Recorder, Script, options, segment};
 
-const TOTALS: Subject = Subject { endpoint: VISITORS, what: What::Totals };
-const PAGES: Subject = Subject { endpoint: VISITORS, what: What::Pages };
+const TOTALS: Subject = Subject {
+    endpoint: VISITORS,
+    what: What::Totals,
+};
+const PAGES: Subject = Subject {
+    endpoint: VISITORS,
+    what: What::Pages,
+};
 
 /// The day on the shop's clock.
 fn today(shop: &Shop) -> Date {
     let day = shop.day();
-    Timestamp::from_second(day * 86_400).unwrap().to_zoned(jiff::tz::TimeZone::UTC).date()
+    Timestamp::from_second(day * 86_400)
+        .unwrap()
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date()
 }
 
 /// The last ninety days up to yesterday, day by day.
 fn quarter(shop: &Shop) -> Vec<Slice> {
     let to = today(shop);
-    slices(&Moment::of(to.checked_sub(90.days()).unwrap()), &Moment::of(to), Some(Every::Day)).unwrap()
+    slices(
+        &Moment::of(to.checked_sub(90.days()).unwrap()),
+        &Moment::of(to),
+        Some(Every::Day),
+    )
+    .unwrap()
 }
 
 async fn totals(client: &Client, slices: &[Slice]) -> Trend {
@@ -39,11 +53,25 @@ async fn totals(client: &Client, slices: &[Slice]) -> Trend {
 }
 
 async fn trended(client: &Client, slices: &[Slice], of: Subject) -> Trend {
-    trend(client, &segment("demo"), slices, of, Arc::new(Recorder::default())).await.unwrap()
+    trend(
+        client,
+        &segment("demo"),
+        slices,
+        of,
+        Arc::new(Recorder::default()),
+    )
+    .await
+    .unwrap()
 }
 
 fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
-    shop.client_with(script, &Options { settle_days, ..options() })
+    shop.client_with(
+        script,
+        &Options {
+            settle_days,
+            ..options()
+        },
+    )
 }
 
 #[tokio::test]
@@ -55,10 +83,16 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
         for day in 1..5 {
             shop.set_day(END + 2 + day);
             let days = quarter(&shop);
-            let planned = plan(&client, &segment("demo"), days.clone(), TOTALS).await.unwrap();
+            let planned = plan(&client, &segment("demo"), days.clone(), TOTALS)
+                .await
+                .unwrap();
             assert_eq!(planned.requests(), each_day, "{settle_days}");
             let trend = totals(&client, &days).await;
-            assert_eq!((trend.table.len(), trend.requests), (90, each_day), "{settle_days}");
+            assert_eq!(
+                (trend.table.len(), trend.requests),
+                (90, each_day),
+                "{settle_days}"
+            );
             let open = i64::from(settle_days);
             let from = (open > 0).then(|| today(&shop).checked_sub(open.days()).unwrap());
             assert_eq!(trend.open_from, from);
@@ -70,17 +104,37 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
 
 #[tokio::test]
 async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
-    let (shop, script) = (Shop::new(), Site::new(9).dated(Some("Sat, 31 Jan 2026 12:00:00 GMT")).serve());
+    let (shop, script) = (
+        Shop::new(),
+        Site::new(9)
+            .dated(Some("Sat, 31 Jan 2026 12:00:00 GMT"))
+            .serve(),
+    );
     shop.set_day(END + 100);
     let client = client(&shop, &script, 2);
     let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
     let days = slices(&from, &to, Some(Every::Day)).unwrap();
-    let wanted = SyncScope { projects: vec![segment("demo")], slices: days.clone(), of: TOTALS };
+    let wanted = SyncScope {
+        projects: vec![segment("demo")],
+        slices: days.clone(),
+        of: TOTALS,
+    };
     let recorder = Arc::new(Recorder::default());
-    let filled = sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Stop, recorder).await.filled;
+    let filled = sync(
+        &client,
+        client.exports().unwrap(),
+        &wanted,
+        WaitOrStop::Stop,
+        recorder,
+    )
+    .await
+    .filled;
     assert_eq!((filled.open, filled.requests), (3, 7));
     let trend = totals(&client, &days).await;
-    assert_eq!((trend.open_from, trend.requests), ("2026-01-29".parse().ok(), 3));
+    assert_eq!(
+        (trend.open_from, trend.requests),
+        ("2026-01-29".parse().ok(), 3)
+    );
 }
 
 #[tokio::test]
@@ -91,13 +145,22 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let demo = segment("demo");
     let cost = || plan(&client, &demo, days.clone(), PAGES);
     let floor = cost().await.unwrap();
-    assert_eq!((floor.requests(), floor.slices.iter().any(|slice| slice.exact)), (5, false));
+    assert_eq!(
+        (
+            floor.requests(),
+            floor.slices.iter().any(|slice| slice.exact)
+        ),
+        (5, false)
+    );
     for _ in 0..2 {
         let before = script.count();
         let planned = cost().await.unwrap();
         let sent = trended(&client, &days, PAGES).await.requests;
         assert_eq!((sent, script.count() - before), (15, 15));
-        assert_eq!((planned.requests() == 15, planned.slices[0].estimated), (before > 0, before > 0));
+        assert_eq!(
+            (planned.requests() == 15, planned.slices[0].estimated),
+            (before > 0, before > 0)
+        );
         assert!(!planned.slices[0].exact, "it may have more rows by now");
     }
 }
@@ -110,15 +173,33 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_of_any() {
     let demo = segment("demo");
     trended(&client, &days[..3], PAGES).await;
     let cost = async |slices: &[Slice]| {
-        let planned = plan(&client, &demo, slices.to_vec(), PAGES).await.unwrap().slices;
-        planned.iter().map(|slice| (slice.requests, slice.exact, slice.estimated)).collect::<Vec<_>>()
+        let planned = plan(&client, &demo, slices.to_vec(), PAGES)
+            .await
+            .unwrap()
+            .slices;
+        planned
+            .iter()
+            .map(|slice| (slice.requests, slice.exact, slice.estimated))
+            .collect::<Vec<_>>()
     };
     assert_eq!(cost(&days[2..5]).await, [(3, false, true); 3]);
     // A range of another length: no fewer rows than the days within it.
-    let whole = Slice { from: days[0].from, to: days[6].to };
+    let whole = Slice {
+        from: days[0].from,
+        to: days[6].to,
+    };
     assert_eq!(cost(&[whole]).await, [(3, false, true)]);
-    let elsewhere = Slice { from: days[5].from, to: days[6].to.checked_add(20.days()).unwrap() };
+    let elsewhere = Slice {
+        from: days[5].from,
+        to: days[6].to.checked_add(20.days()).unwrap(),
+    };
     assert_eq!(cost(&[elsewhere]).await, [(3, false, true)]);
-    let planned = plan(&client, &segment("other"), days[3..4].to_vec(), PAGES).await.unwrap();
-    assert_eq!((planned.requests(), planned.slices[0].estimated), (1, false), "of another project");
+    let planned = plan(&client, &segment("other"), days[3..4].to_vec(), PAGES)
+        .await
+        .unwrap();
+    assert_eq!(
+        (planned.requests(), planned.slices[0].estimated),
+        (1, false),
+        "of another project"
+    );
 }

@@ -27,26 +27,47 @@ struct Shop {
 fn shop() -> Shop {
     let (directory, _path, store) = opened();
     let hands = Hands::at(NOW);
-    let client = ClientStore { store: store.clone(), clock: hands.clock(), owner: owner(key(KEY)) };
-    Shop { _directory: directory, store, hands, exports: Exports(Arc::new(client)) }
+    let client = ClientStore {
+        store: store.clone(),
+        clock: hands.clock(),
+        owner: owner(key(KEY)),
+    };
+    Shop {
+        _directory: directory,
+        store,
+        hands,
+        exports: Exports(Arc::new(client)),
+    }
 }
 
 impl Shop {
     fn page(&self, offset: u64, asked: u32, rows: u64, has_more: bool) -> StoredPage {
         let body = format!("{{\"offset\": {offset}}}").repeat(20).into_bytes();
-        StoredPage { offset, asked, rows, has_more, seen: self.hands.now(), body }
+        StoredPage {
+            offset,
+            asked,
+            rows,
+            has_more,
+            seen: self.hands.now(),
+            body,
+        }
     }
 
     async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
-        self.exports.put(export, page, totals, self.hands.now()).await
+        self.exports
+            .put(export, page, totals, self.hands.now())
+            .await
     }
 
     /// The pages and the beginning of every finished export, in the order in which they were made.
     async fn kept(&self) -> Vec<(u64, Millis)> {
         let look = |connection: &mut Connection| {
-            let mut kept = connection
-                .prepare("SELECT pages, begun FROM export WHERE finished IS NOT NULL ORDER BY id")?;
-            let kept = kept.query_map([], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?;
+            let mut kept = connection.prepare(
+                "SELECT pages, begun FROM export WHERE finished IS NOT NULL ORDER BY id",
+            )?;
+            let kept = kept.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?))
+            })?;
             Ok(kept.collect::<rusqlite::Result<_>>()?)
         };
         self.store.run(look).await.unwrap()
@@ -54,12 +75,19 @@ impl Shop {
 
     /// What there is of `range` in pages of 250.
     async fn stock(&self, range: &Range) -> Stock {
-        self.exports.stock(range.clone(), What::Pages, 250).await.unwrap()
+        self.exports
+            .stock(range.clone(), What::Pages, 250)
+            .await
+            .unwrap()
     }
 
     /// Begins or resumes, and fetches the pages that are missing; says how many those were.
     async fn fetch(&self, range: &Range, pages: u64, refresh: bool) -> u64 {
-        let export = self.exports.begin(range.clone(), What::Pages, 250, refresh).await.unwrap();
+        let export = self
+            .exports
+            .begin(range.clone(), What::Pages, 250, refresh)
+            .await
+            .unwrap();
         if export.finished.is_some() {
             return 0;
         }
@@ -74,7 +102,11 @@ impl Shop {
     }
 }
 
-const TOTALS: Totals = Totals { human: 3, ai: 2, total: 4 };
+const TOTALS: Totals = Totals {
+    human: 3,
+    ai: 2,
+    total: 4,
+};
 
 /// A range that settled long ago.
 fn settled() -> Range {
@@ -89,7 +121,11 @@ fn settled() -> Range {
 
 /// One that may still change.
 fn open() -> Range {
-    Range { date_to: None, settles: None, ..settled() }
+    Range {
+        date_to: None,
+        settles: None,
+        ..settled()
+    }
 }
 
 #[tokio::test]
@@ -99,7 +135,10 @@ async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
         assert_eq!(shop.fetch(&open(), pages, false).await, pages);
         shop.hands.later(DAY);
     }
-    assert_eq!(shop.kept().await, [(2, NOW), (3, NOW + DAY), (1, NOW + 2 * DAY)]);
+    assert_eq!(
+        shop.kept().await,
+        [(2, NOW), (3, NOW + DAY), (1, NOW + 2 * DAY)]
+    );
     assert_eq!(shop.stock(&open()).await.latest.unwrap().pages, 1);
 }
 
@@ -108,7 +147,11 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
     let shop = shop();
     shop.fetch(&settled(), 2, false).await;
     assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
-    assert_eq!(shop.stock(&settled()).await.finished.unwrap().pages, 3, "the latest is what one gets");
+    assert_eq!(
+        shop.stock(&settled()).await.finished.unwrap().pages,
+        3,
+        "the latest is what one gets"
+    );
     assert_eq!(shop.kept().await.len(), 2);
 }
 
@@ -116,8 +159,14 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
 async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
     let shop = shop();
     for (range, taken_up) in [(settled(), true), (open(), false)] {
-        let export = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
-        shop.put(export.id, shop.page(0, 250, 250, true), None).await.unwrap();
+        let export = shop
+            .exports
+            .begin(range.clone(), What::Pages, 250, false)
+            .await
+            .unwrap();
+        shop.put(export.id, shop.page(0, 250, 250, true), None)
+            .await
+            .unwrap();
         shop.hands.later(DAY);
         assert!(shop.stock(&range).await.unfinished.is_some());
         shop.hands.later(1);
@@ -128,7 +177,10 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
 #[tokio::test]
 async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
     let shop = shop();
-    shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
+    shop.exports
+        .begin(open(), What::Pages, 250, false)
+        .await
+        .unwrap();
     shop.fetch(&open(), 2, true).await;
     assert_eq!(shop.stock(&open()).await.unfinished, None);
 }
@@ -136,18 +188,35 @@ async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
 #[tokio::test]
 async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
     let shop = shop();
-    let export = shop.exports.begin(settled(), What::Pages, 100, false).await.unwrap();
-    shop.put(export.id, shop.page(0, 100, 100, true), None).await.unwrap();
+    let export = shop
+        .exports
+        .begin(settled(), What::Pages, 100, false)
+        .await
+        .unwrap();
+    shop.put(export.id, shop.page(0, 100, 100, true), None)
+        .await
+        .unwrap();
     assert_eq!(shop.stock(&settled()).await, Stock::default());
-    shop.put(export.id, shop.page(100, 100, 3, false), None).await.unwrap();
-    assert_eq!(shop.stock(&settled()).await.finished.unwrap().page_size, 100);
+    shop.put(export.id, shop.page(100, 100, 3, false), None)
+        .await
+        .unwrap();
+    assert_eq!(
+        shop.stock(&settled()).await.finished.unwrap().page_size,
+        100
+    );
 }
 
 #[tokio::test]
 async fn pages_in_any_order_make_one_export() {
     let shop = shop();
-    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
-    let put = |offset, rows, has_more| shop.put(export, shop.page(offset, 250, rows, has_more), None);
+    let export = shop
+        .exports
+        .begin(settled(), What::Pages, 250, false)
+        .await
+        .unwrap()
+        .id;
+    let put =
+        |offset, rows, has_more| shop.put(export, shop.page(offset, 250, rows, has_more), None);
     // Beyond the end, on speculation.
     assert!(!put(1000, 0, false).await.unwrap());
     assert!(!put(500, 250, true).await.unwrap());
@@ -167,14 +236,39 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
     let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
     assert_eq!(first.id, second.id);
-    shop.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS)).await.unwrap();
-    let other = StoredPage { body: b"{}".to_vec(), ..shop.page(0, 250, 249, true) };
-    shop.put(second.id, other, Some(Totals { human: 0, ai: 0, total: 0 })).await.unwrap();
-    assert_eq!(shop.exports.page(first.id, 0).await.unwrap().unwrap().rows, 250);
-    assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().totals, Some(TOTALS));
+    shop.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS))
+        .await
+        .unwrap();
+    let other = StoredPage {
+        body: b"{}".to_vec(),
+        ..shop.page(0, 250, 249, true)
+    };
+    shop.put(
+        second.id,
+        other,
+        Some(Totals {
+            human: 0,
+            ai: 0,
+            total: 0,
+        }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        shop.exports.page(first.id, 0).await.unwrap().unwrap().rows,
+        250
+    );
+    assert_eq!(
+        shop.stock(&settled()).await.unfinished.unwrap().totals,
+        Some(TOTALS)
+    );
     // One that was cut short by the rows that were wanted gives way.
-    shop.put(first.id, shop.page(250, 10, 10, true), None).await.unwrap();
-    shop.put(first.id, shop.page(250, 250, 250, true), None).await.unwrap();
+    shop.put(first.id, shop.page(250, 10, 10, true), None)
+        .await
+        .unwrap();
+    shop.put(first.id, shop.page(250, 250, 250, true), None)
+        .await
+        .unwrap();
     assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
 }
 
@@ -183,10 +277,18 @@ async fn totals_are_an_export_of_one_request() {
     let shop = shop();
     let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
     let export = begin().await.unwrap();
-    assert!(shop.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS)).await.unwrap());
+    assert!(
+        shop.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS))
+            .await
+            .unwrap()
+    );
     let finished = begin().await.unwrap();
     assert_eq!((finished.totals, finished.pages), (Some(TOTALS), 1));
-    assert_eq!(shop.stock(&settled()).await, Stock::default(), "its rows are not in the store");
+    assert_eq!(
+        shop.stock(&settled()).await,
+        Stock::default(),
+        "its rows are not in the store"
+    );
 }
 
 #[tokio::test]
@@ -194,43 +296,85 @@ async fn what_differs_in_anything_is_another_range() {
     let shop = shop();
     shop.fetch(&settled(), 1, false).await;
     for other in [
-        Range { project_id: None, ..settled() },
-        Range { project_id: Some("other".to_owned()), ..settled() },
-        Range { path: "/v1/analytics/{project_id}/views".to_owned(), ..settled() },
-        Range { date_from: None, ..settled() },
-        Range { date_from: Some("2024-01-02".to_owned()), ..settled() },
-        Range { date_to: Some("2024-02-02".to_owned()), ..settled() },
+        Range {
+            project_id: None,
+            ..settled()
+        },
+        Range {
+            project_id: Some("other".to_owned()),
+            ..settled()
+        },
+        Range {
+            path: "/v1/analytics/{project_id}/views".to_owned(),
+            ..settled()
+        },
+        Range {
+            date_from: None,
+            ..settled()
+        },
+        Range {
+            date_from: Some("2024-01-02".to_owned()),
+            ..settled()
+        },
+        Range {
+            date_to: Some("2024-02-02".to_owned()),
+            ..settled()
+        },
     ] {
         assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
     }
     let owner = owner(key("dp_another"));
-    let other = Exports(Arc::new(ClientStore { store: shop.store.clone(), clock: Clock::system(), owner }));
-    assert_eq!(other.stock(settled(), What::Pages, 250).await.unwrap(), Stock::default());
+    let other = Exports(Arc::new(ClientStore {
+        store: shop.store.clone(),
+        clock: Clock::system(),
+        owner,
+    }));
+    assert_eq!(
+        other.stock(settled(), What::Pages, 250).await.unwrap(),
+        Stock::default()
+    );
 }
 
 #[tokio::test]
 async fn what_a_person_deletes_is_gone() {
     let shop = shop();
     shop.fetch(&settled(), 3, false).await;
-    let unfinished = shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
+    let unfinished = shop
+        .exports
+        .begin(open(), What::Pages, 250, false)
+        .await
+        .unwrap();
     let other = Connection::open(shop.store.path()).unwrap();
     // As the shell of SQLite does.
-    other.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM export").unwrap();
-    let left: i64 = other.query_row("SELECT count(*) FROM page", [], |row| row.get(0)).unwrap();
+    other
+        .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM export")
+        .unwrap();
+    let left: i64 = other
+        .query_row("SELECT count(*) FROM page", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(left, 0);
     drop(other);
     assert_eq!(shop.stock(&settled()).await, Stock::default());
-    let error = shop.put(unfinished.id, shop.page(0, 250, 1, false), None).await.unwrap_err();
+    let error = shop
+        .put(unfinished.id, shop.page(0, 250, 1, false), None)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, Kind::Store);
     assert!(error.message.contains("deleted"), "{error}");
 }
 
 #[tokio::test]
 async fn damage_is_an_error() {
-    for sql in ["UPDATE page SET body = x'00'", "UPDATE export SET page_size = 0"] {
+    for sql in [
+        "UPDATE page SET body = x'00'",
+        "UPDATE export SET page_size = 0",
+    ] {
         let shop = shop();
         shop.fetch(&settled(), 1, false).await;
-        shop.store.run(move |connection| Ok(connection.execute(sql, [])?)).await.unwrap();
+        shop.store
+            .run(move |connection| Ok(connection.execute(sql, [])?))
+            .await
+            .unwrap();
         let page = async {
             let stock = shop.exports.stock(settled(), What::Pages, 250).await?;
             shop.exports.page(stock.finished.unwrap().id, 0).await
@@ -243,22 +387,40 @@ async fn damage_is_an_error() {
 /// A body as the service sends them.
 fn body(page: u64) -> Vec<u8> {
     let row = |number: u64| {
-        let (human, ai) = (number.wrapping_mul(7919) % 5000, number.wrapping_mul(104_729) % 900);
+        let (human, ai) = (
+            number.wrapping_mul(7919) % 5000,
+            number.wrapping_mul(104_729) % 900,
+        );
         let path = format!("/docs/guide/section-{}/page-{number}", number % 37);
-        format!(r#"{{"path":"{path}","human":{human},"ai":{ai},"total":{}}}"#, human + ai)
+        format!(
+            r#"{{"path":"{path}","human":{human},"ai":{ai},"total":{}}}"#,
+            human + ai
+        )
     };
     let rows: Vec<_> = (page * 250..page * 250 + 250).map(row).collect();
     let totals = r#""totals":{"human":1,"ai":1,"total":2}"#;
-    format!(r#"{{{totals},"visitors":[{}],"hasMore":true}}"#, rows.join(",")).into_bytes()
+    format!(
+        r#"{{{totals},"visitors":[{}],"hasMore":true}}"#,
+        rows.join(",")
+    )
+    .into_bytes()
 }
 
 #[tokio::test]
 async fn a_row_takes_less_than_sixty_bytes() {
     let shop = shop();
-    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+    let export = shop
+        .exports
+        .begin(settled(), What::Pages, 250, false)
+        .await
+        .unwrap()
+        .id;
     let pages = 200;
     for number in 0..pages {
-        let page = StoredPage { body: body(number), ..shop.page(number * 250, 250, 250, number + 1 < pages) };
+        let page = StoredPage {
+            body: body(number),
+            ..shop.page(number * 250, 250, 250, number + 1 < pages)
+        };
         shop.put(export, page, None).await.unwrap();
     }
     let size: i64 = shop

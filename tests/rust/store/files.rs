@@ -32,7 +32,8 @@ fn all_closed() {
 
 /// A hundred requests an hour, counted in the store.
 fn budget(store: &Store) -> Budget {
-    Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap())
+    Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY)))
+        .budget(Terms::new(100, 0).unwrap())
 }
 
 /// Uses every table but those of exports.
@@ -48,17 +49,27 @@ async fn a_store_is_one_file_that_any_tool_reads() {
     spend(&store).await;
     let other = Connection::open(&path).unwrap();
     let (count, url): (i64, String) = other
-        .query_row("SELECT count(*), base_url FROM request JOIN account ON account.id = account", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(
+            "SELECT count(*), base_url FROM request JOIN account ON account.id = account",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
     assert_eq!((count, url.as_str()), (1, "https://docs.example.com/api"));
-    let check: String = other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let check: String = other
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(check, "ok");
     drop(other);
     all_closed();
-    let left = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(left.collect::<Vec<_>>(), ["visitors.db"], "the last to close leaves the one file");
+    let left = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(
+        left.collect::<Vec<_>>(),
+        ["visitors.db"],
+        "the last to close leaves the one file"
+    );
 }
 
 /// As a process leaves it that ends in the middle of its work, when then somebody deletes the store alone.
@@ -68,7 +79,12 @@ async fn a_log_whose_store_was_deleted_is_not_worked_into_the_next_one() {
     spend(&Store::open(&path).unwrap()).await;
     all_closed();
     let other = Connection::open(&path).unwrap();
-    other.execute("INSERT INTO meta (name, value) VALUES ('old', zeroblob(100000))", []).unwrap();
+    other
+        .execute(
+            "INSERT INTO meta (name, value) VALUES ('old', zeroblob(100000))",
+            [],
+        )
+        .unwrap();
     let log = path.with_file_name("visitors.db-wal");
     assert!(fs::metadata(&log).unwrap().len() > 100_000);
     std::mem::forget(other);
@@ -79,7 +95,9 @@ async fn a_log_whose_store_was_deleted_is_not_worked_into_the_next_one() {
     let old = |connection: &mut Connection| {
         let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
         let old: i64 =
-            connection.query_row("SELECT count(*) FROM meta WHERE name = 'old'", [], |row| row.get(0))?;
+            connection.query_row("SELECT count(*) FROM meta WHERE name = 'old'", [], |row| {
+                row.get(0)
+            })?;
         Ok((check, old))
     };
     assert_eq!(store.run(old).await.unwrap(), ("ok".to_owned(), 0));
@@ -90,19 +108,38 @@ async fn no_key_is_in_it() {
     let (directory, path, store) = opened();
     spend(&store).await;
     let none_in = |names: &[&str]| {
-        let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
+        let files = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         let files: std::collections::BTreeSet<_> = files.collect();
-        assert_eq!(files, names.iter().map(|name| directory.path().join(name)).collect());
+        assert_eq!(
+            files,
+            names
+                .iter()
+                .map(|name| directory.path().join(name))
+                .collect()
+        );
         for file in files {
             let bytes = fs::read(&file).unwrap();
             for part in [&KEY[3..], &KEY[..16], &KEY[KEY.len() - 8..]] {
-                assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
+                assert!(
+                    !bytes
+                        .windows(part.len())
+                        .any(|window| window == part.as_bytes()),
+                    "{part}"
+                );
             }
         }
     };
     // While its log stands beside it, which another reader keeps there, and once SQLite has worked that into it.
     let other = Connection::open(&path).unwrap();
-    let count = || other.query_row("SELECT count(*) FROM request", [], |row| row.get::<_, i64>(0)).unwrap();
+    let count = || {
+        other
+            .query_row("SELECT count(*) FROM request", [], |row| {
+                row.get::<_, i64>(0)
+            })
+            .unwrap()
+    };
     assert_eq!(count(), 1);
     all_closed();
     none_in(&["visitors.db", "visitors.db-shm", "visitors.db-wal"]);
@@ -114,11 +151,24 @@ async fn no_key_is_in_it() {
 #[test]
 fn a_lock_that_is_not_given_may_be_for_want_of_locks() {
     let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-    for fault in [Fault::from(rusqlite::Error::SqliteFailure(busy, None)), Fault::Late] {
+    for fault in [
+        Fault::from(rusqlite::Error::SqliteFailure(busy, None)),
+        Fault::Late,
+    ] {
         let error = fault.error(Path::new("visitors.db"));
         assert_eq!(error.kind, Kind::Store);
-        assert!(error.message.contains("when no other program is writing to it"), "{error}");
-        assert!(error.message.contains("its file system may have no file locks"), "{error}");
+        assert!(
+            error
+                .message
+                .contains("when no other program is writing to it"),
+            "{error}"
+        );
+        assert!(
+            error
+                .message
+                .contains("its file system may have no file locks"),
+            "{error}"
+        );
         assert!(!error.message.contains("another process"), "{error}");
     }
 }
@@ -127,7 +177,10 @@ fn a_lock_that_is_not_given_may_be_for_want_of_locks() {
 fn the_same_key_looks_another_in_another_store() {
     let label = || {
         let (_directory, path, store) = opened();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(spend(&store));
         let label: String = Connection::open(&path)
             .unwrap()
@@ -145,7 +198,9 @@ fn what_is_no_store_is_left_byte_for_byte() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let connection = Connection::open(file.path()).unwrap();
         connection
-            .execute_batch(&format!("CREATE TABLE mine (x); INSERT INTO mine VALUES (1); {pragma}"))
+            .execute_batch(&format!(
+                "CREATE TABLE mine (x); INSERT INTO mine VALUES (1); {pragma}"
+            ))
             .unwrap();
         connection.close().unwrap();
         fs::read(file.path()).unwrap()
@@ -164,11 +219,19 @@ fn what_is_no_store_is_left_byte_for_byte() {
         store(&move |connection| connection.pragma_update(None, name, value).unwrap())
     };
     for (what, bytes, words) in [
-        ("text", b"path,human,ai,total\n".to_vec(), "not an SQLite file"),
+        (
+            "text",
+            b"path,human,ai,total\n".to_vec(),
+            "not an SQLite file",
+        ),
         ("noise", vec![0xa5; 10_000], "not an SQLite file"),
         ("short", b"S".to_vec(), "not an SQLite file"),
         ("foreign", foreign(""), "another program"),
-        ("foreign with a log", foreign("PRAGMA journal_mode = WAL"), "another program"),
+        (
+            "foreign with a log",
+            foreign("PRAGMA journal_mode = WAL"),
+            "another program",
+        ),
         (
             "foreign that says who it is",
             foreign("PRAGMA application_id = 7; DROP TABLE mine"),
@@ -177,7 +240,11 @@ fn what_is_no_store_is_left_byte_for_byte() {
         ("later", set("user_version", 3), "version 3"),
         ("earlier", set("user_version", 0), "version 0"),
         ("cut off", whole[..8192].to_vec(), "damaged"),
-        ("overwritten", [&whole[..100], &vec![0xff; whole.len() - 100]].concat(), "damaged"),
+        (
+            "overwritten",
+            [&whole[..100], &vec![0xff; whole.len() - 100]].concat(),
+            "damaged",
+        ),
     ] {
         let (_directory, path) = place();
         fs::write(&path, &bytes).unwrap();
@@ -192,7 +259,9 @@ fn what_is_no_store_is_left_byte_for_byte() {
 fn a_log_that_another_program_left_is_not_worked_in() {
     let (_directory, path) = place();
     let other = Connection::open(&path).unwrap();
-    other.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (x)").unwrap();
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (x)")
+        .unwrap();
     let (copy, log) = (path.with_extension("copy"), path.with_extension("copy-wal"));
     fs::copy(&path, &copy).unwrap();
     fs::copy(path.with_extension("db-wal"), &log).unwrap();
@@ -222,18 +291,39 @@ fn paths_that_cannot_be_a_file() {
     assert!(refused(directory.path()).message.contains("a directory"));
     assert!(refused(Path::new("/")).message.contains("a directory"));
     let error = refused(&directory.path().join("missing").join("visitors.db"));
-    assert!(error.message.contains("directory does not exist"), "{error}");
+    assert!(
+        error.message.contains("directory does not exist"),
+        "{error}"
+    );
     assert_eq!(error.kind, Kind::Configuration);
-    assert!(refused(&path.join("below-a-file").join("x")).message.contains("directory does not exist"));
-    assert!(fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing was made");
+    assert!(
+        refused(&path.join("below-a-file").join("x"))
+            .message
+            .contains("directory does not exist")
+    );
+    assert!(
+        fs::read_dir(directory.path()).unwrap().next().is_none(),
+        "nothing was made"
+    );
 }
 
 #[test]
 fn a_path_means_the_same_wherever_the_process_goes() {
     let (directory, path) = place();
-    let winding = directory.path().join("..").join(directory.path().file_name().unwrap()).join("visitors.db");
+    let winding = directory
+        .path()
+        .join("..")
+        .join(directory.path().file_name().unwrap())
+        .join("visitors.db");
     let store = Store::open(&winding).unwrap();
-    assert_eq!(store.path(), path.parent().unwrap().canonicalize().unwrap().join("visitors.db"));
+    assert_eq!(
+        store.path(),
+        path.parent()
+            .unwrap()
+            .canonicalize()
+            .unwrap()
+            .join("visitors.db")
+    );
 }
 
 #[cfg(unix)]
@@ -292,7 +382,10 @@ mod unix {
     #[test]
     fn a_pipe_is_no_file() {
         let (_directory, path) = place();
-        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(&path)
+            .status()
+            .unwrap();
         assert!(made.success());
         assert!(refused(&path).message.contains("not a plain file"));
     }
@@ -313,7 +406,10 @@ mod unix {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o500)).unwrap();
         if !may_all(directory.path()) {
             assert_eq!(refused(&path).kind, Kind::Configuration);
-            assert_eq!(refused(&path.with_extension("new")).kind, Kind::Configuration);
+            assert_eq!(
+                refused(&path.with_extension("new")).kind,
+                Kind::Configuration
+            );
             assert_eq!(fs::read(&path).unwrap(), bytes);
         }
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
@@ -329,20 +425,29 @@ async fn a_full_disk_is_said_and_nothing_is_granted() {
         .run(|connection| {
             let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
             connection.pragma_update(None, "max_page_count", pages)?;
-            connection.execute("INSERT INTO meta (name, value) VALUES ('x', zeroblob(1000000))", [])?;
+            connection.execute(
+                "INSERT INTO meta (name, value) VALUES ('x', zeroblob(1000000))",
+                [],
+            )?;
             Ok(())
         })
         .await;
     let error = fill.unwrap_err();
     assert_eq!(error.kind, Kind::Store);
     assert!(error.message.contains("disk is full"), "{error}");
-    assert!(budget(&store).left().await.unwrap() > 0, "what is there can be used");
+    assert!(
+        budget(&store).left().await.unwrap() > 0,
+        "what is there can be used"
+    );
 }
 
 #[tokio::test]
 async fn a_panic_in_a_piece_of_work_ends_that_piece() {
     let (_directory, _path, store) = opened();
-    let error = store.run(|_| -> Result<(), _> { panic!("on purpose") }).await.unwrap_err();
+    let error = store
+        .run(|_| -> Result<(), _> { panic!("on purpose") })
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, Kind::Internal);
     spend(&store).await;
 }
@@ -350,9 +455,15 @@ async fn a_panic_in_a_piece_of_work_ends_that_piece() {
 #[tokio::test]
 async fn damage_that_shows_late_is_an_error_too() {
     let (_directory, _path, store) = opened();
-    store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
+    store
+        .run(|connection| Ok(connection.execute_batch("DROP TABLE request")?))
+        .await
+        .unwrap();
     let error = budget(&store).acquire(far()).await.unwrap_err();
-    assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
+    assert!(
+        error.message.contains("damaged") && error.message.contains("no such table"),
+        "{error}"
+    );
 }
 
 /// Rows: M3.
@@ -371,7 +482,11 @@ async fn a_store_that_is_removed_is_made_again() {
 #[tokio::test]
 async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_next_store() {
     let (_directory, path, store) = opened();
-    let exports = Exports(Arc::new(ClientStore { store, clock: Clock::system(), owner: owner(key(KEY)) }));
+    let exports = Exports(Arc::new(ClientStore {
+        store,
+        clock: Clock::system(),
+        owner: owner(key(KEY)),
+    }));
     let begin = |project: &str| {
         let range = Range {
             project_id: Some(project.to_owned()),
@@ -386,7 +501,14 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
     all_closed();
     fs::remove_file(&path).unwrap();
     let after = begin("after").await.unwrap();
-    let page = StoredPage { offset: 0, asked: 250, rows: 1, has_more: false, seen: 1, body: b"{}".to_vec() };
+    let page = StoredPage {
+        offset: 0,
+        asked: 250,
+        rows: 1,
+        has_more: false,
+        seen: 1,
+        body: b"{}".to_vec(),
+    };
     let error = exports.put(before.id, page, None, 0).await.unwrap_err();
     assert!(error.message.contains("deleted meanwhile"), "{error}");
     assert_eq!(exports.page(after.id, 0).await.unwrap(), None);
@@ -410,9 +532,15 @@ async fn no_file_is_open_during_a_fork() {
     let (_directory, path, store) = opened();
     spend(&store).await;
     for _ in 0..5 {
-        store.run(|connection| Ok(connection.execute("UPDATE meta SET name = name", [])?)).await.unwrap();
+        store
+            .run(|connection| Ok(connection.execute("UPDATE meta SET name = name", [])?))
+            .await
+            .unwrap();
         before_fork();
-        assert!(!path.with_extension("db-wal").exists(), "the last connection takes its log with it");
+        assert!(
+            !path.with_extension("db-wal").exists(),
+            "the last connection takes its log with it"
+        );
         after_fork(false);
     }
 }

@@ -37,7 +37,13 @@ pub(crate) fn more(path: &str, more: &str) -> String {
 fn table_of(values: &[&str]) -> Table {
     let lines: Vec<_> = values
         .iter()
-        .map(|value| if value.is_empty() { more("/", "") } else { more("/", &format!(r#","x":{value}"#)) })
+        .map(|value| {
+            if value.is_empty() {
+                more("/", "")
+            } else {
+                more("/", &format!(r#","x":{value}"#))
+            }
+        })
         .collect();
     let mut builder = builder();
     builder.extend(&rows(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -53,7 +59,12 @@ fn plain(start: i64, count: i64) -> Rows {
     let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
     for number in start..start + count {
         let path = format!("/{number}");
-        rows.push(&[Cell::Text(&path), Cell::Integer(number), Cell::Integer(-number), Cell::Integer(7)]);
+        rows.push(&[
+            Cell::Text(&path),
+            Cell::Integer(number),
+            Cell::Integer(-number),
+            Cell::Integer(7),
+        ]);
     }
     rows
 }
@@ -66,10 +77,24 @@ fn no_rows_have_a_schema_and_no_batch() {
     let fields: Vec<_> = schema
         .fields()
         .iter()
-        .map(|field| (field.name().as_str(), field.data_type(), field.is_nullable()))
+        .map(|field| {
+            (
+                field.name().as_str(),
+                field.data_type(),
+                field.is_nullable(),
+            )
+        })
         .collect();
     let count = |name| (name, &DataType::Int64, false);
-    assert_eq!(fields, [("path", &DataType::Utf8, false), count("human"), count("ai"), count("total")]);
+    assert_eq!(
+        fields,
+        [
+            ("path", &DataType::Utf8, false),
+            count("human"),
+            count("ai"),
+            count("total")
+        ]
+    );
     assert_eq!(table.reader().unwrap().schema(), schema);
     assert!(batches(&table).is_empty());
     assert_eq!(table.rows().count(), 0);
@@ -92,22 +117,40 @@ fn every_row_is_found_on_both_sides_of_each_border() {
             let table = builder.finish();
             assert_eq!(table.len().cast_signed() as i64, rows);
             let all = batches(&table);
-            assert!(all.iter().all(|batch| (1..=65_536).contains(&batch.num_rows())));
-            assert_eq!(all.iter().map(RecordBatch::num_rows).sum::<usize>(), table.len());
+            assert!(
+                all.iter()
+                    .all(|batch| (1..=65_536).contains(&batch.num_rows()))
+            );
+            assert_eq!(
+                all.iter().map(RecordBatch::num_rows).sum::<usize>(),
+                table.len()
+            );
             let human: Vec<_> = table.integers("human").unwrap().concat();
             assert!(human.iter().copied().eq(0..rows));
             let borders = all.iter().scan(0, |end, batch| {
                 *end += batch.num_rows();
                 Some(*end)
             });
-            for at in borders.flat_map(|end| [end - 1, end]).chain([0]).filter(|at| *at < table.len()) {
+            for at in borders
+                .flat_map(|end| [end - 1, end])
+                .chain([0])
+                .filter(|at| *at < table.len())
+            {
                 let number = at.cast_signed() as i64;
                 let row = table.row(at).unwrap();
                 assert_eq!(text(&row, "path"), format!("/{at}"));
-                assert_eq!((integer(&row, "human"), integer(&row, "ai")), (number, -number));
+                assert_eq!(
+                    (integer(&row, "human"), integer(&row, "ai")),
+                    (number, -number)
+                );
             }
             assert!(table.row(table.len()).is_none());
-            assert!(table.rows().zip(0_i64..).all(|(row, number)| integer(&row, "human") == number));
+            assert!(
+                table
+                    .rows()
+                    .zip(0_i64..)
+                    .all(|(row, number)| integer(&row, "human") == number)
+            );
         }
     }
 }
@@ -116,7 +159,11 @@ fn every_row_is_found_on_both_sides_of_each_border() {
 fn extras_keep_to_their_rows_across_batches() {
     let mut builder = builder();
     builder.extend(&plain(0, 65_536));
-    builder.extend(&rows(&[&more("/a", r#","x":1"#), &more("/b", ""), &more("/c", r#","x":3,"late":true"#)]));
+    builder.extend(&rows(&[
+        &more("/a", r#","x":1"#),
+        &more("/b", ""),
+        &more("/c", r#","x":3,"late":true"#),
+    ]));
     let table = builder.finish();
     let all = batches(&table);
     assert_eq!(all.len(), 2);
@@ -137,7 +184,10 @@ fn extras_keep_to_their_rows_across_batches() {
 fn a_column_holds_whatever_came_in_it() {
     for (values, kind) in [
         (vec!["1", "-2", "null", ""], ExtraType::Int),
-        (vec!["9223372036854775807", "-9223372036854775808"], ExtraType::Int),
+        (
+            vec!["9223372036854775807", "-9223372036854775808"],
+            ExtraType::Int,
+        ),
         (vec!["1", "2.5"], ExtraType::Float),
         (vec!["9007199254740992", "2.5"], ExtraType::Float),
         // A whole number that a float would change.
@@ -157,9 +207,16 @@ fn a_column_holds_whatever_came_in_it() {
     ] {
         let table = table_of(&values);
         let columns = extras::columns(table.extras());
-        assert_eq!(columns.iter().map(|column| column.kind).collect::<Vec<_>>(), [kind], "{values:?}");
+        assert_eq!(
+            columns.iter().map(|column| column.kind).collect::<Vec<_>>(),
+            [kind],
+            "{values:?}"
+        );
         let column = batches(&table)[0].column(4).clone();
-        let nulls = values.iter().filter(|value| matches!(**value, "null" | "")).count();
+        let nulls = values
+            .iter()
+            .filter(|value| matches!(**value, "null" | ""))
+            .count();
         assert_eq!(column.null_count(), nulls, "{values:?}");
     }
 }
@@ -168,19 +225,40 @@ fn a_column_holds_whatever_came_in_it() {
 fn what_is_deeper_or_mixed_is_json_text_as_it_was_sent() {
     let column = |values: &[&str]| {
         let column = batches(&table_of(values))[0].column(4).clone();
-        column.as_string::<i32>().iter().map(|value| value.map(str::to_owned)).collect::<Vec<_>>()
+        column
+            .as_string::<i32>()
+            .iter()
+            .map(|value| value.map(str::to_owned))
+            .collect::<Vec<_>>()
     };
-    let some = |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
+    let some = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| Some((*text).to_owned()))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(
-        column(&[r#"{"b":1.10,"a":[1e5,null]}"#, r#""a\u0000\"b""#, "18446744073709551616", "true"]),
-        some(&[r#"{"b":1.10,"a":[1e+5,null]}"#, "a\0\"b", "18446744073709551616", "true"])
+        column(&[
+            r#"{"b":1.10,"a":[1e5,null]}"#,
+            r#""a\u0000\"b""#,
+            "18446744073709551616",
+            "true"
+        ]),
+        some(&[
+            r#"{"b":1.10,"a":[1e+5,null]}"#,
+            "a\0\"b",
+            "18446744073709551616",
+            "true"
+        ])
     );
     assert_eq!(column(&["null", r#""""#]), [None, Some(String::new())]);
 }
 
 #[test]
 fn numbers_of_both_kinds_are_floats() {
-    let column = batches(&table_of(&["1", "2.5", "", "-0.0"]))[0].column(4).clone();
+    let column = batches(&table_of(&["1", "2.5", "", "-0.0"]))[0]
+        .column(4)
+        .clone();
     let values: Vec<_> = column.as_primitive::<Float64Type>().iter().collect();
     assert_eq!(values, [Some(1.0), Some(2.5), None, Some(-0.0)]);
 }
@@ -188,11 +266,20 @@ fn numbers_of_both_kinds_are_floats() {
 #[test]
 fn columns_stand_in_the_order_in_which_they_came() {
     let mut builder = builder();
-    builder.extend(&rows(&[&more("/", r#","z":1,"b":2"#), &more("/", r#","a":1,"z":null"#)]));
+    builder.extend(&rows(&[
+        &more("/", r#","z":1,"b":2"#),
+        &more("/", r#","a":1,"z":null"#),
+    ]));
     builder.extend(&rows(&[&more("/", r#","b":2,"":3"#)]));
     let table = builder.finish();
-    let names: Vec<_> =
-        table.schema().unwrap().fields().iter().skip(4).map(|field| field.name().clone()).collect();
+    let names: Vec<_> = table
+        .schema()
+        .unwrap()
+        .fields()
+        .iter()
+        .skip(4)
+        .map(|field| field.name().clone())
+        .collect();
     assert_eq!(names, ["z", "b", "a", ""]);
 }
 
@@ -204,18 +291,28 @@ fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
     // Their slice was never ended: they have no days.
     let table = builder.finish();
     for error in [table.schema().err(), table.reader().err()] {
-        assert!(error.unwrap().message.contains("row 0 of a table has no days"));
+        assert!(
+            error
+                .unwrap()
+                .message
+                .contains("row 0 of a table has no days")
+        );
     }
 }
 
 /// Rows: M7.
 #[test]
 fn a_field_named_as_a_column_of_ours_stands_beside_it() {
-    let line =
-        more("/", r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#);
+    let line = more(
+        "/",
+        r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#,
+    );
     let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
     builder.extend(&rows(&[&line]));
-    builder.end_slice(Slice { from: "2026-01-01".parse().unwrap(), to: "2026-01-02".parse().unwrap() });
+    builder.end_slice(Slice {
+        from: "2026-01-01".parse().unwrap(),
+        to: "2026-01-02".parse().unwrap(),
+    });
     let table = builder.finish();
     let names = [
         "date_from",
@@ -231,18 +328,37 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
         "service_other_fields",
         "date",
     ];
-    let fields: Vec<_> = table.schema().unwrap().fields().iter().map(|field| field.name().clone()).collect();
+    let fields: Vec<_> = table
+        .schema()
+        .unwrap()
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect();
     assert_eq!(fields, names);
-    assert_eq!(batches(&table)[0].column(7).as_string::<i32>().value(0), "theirs");
-    for format in [Format::Csv { escape_formulas: true, bom: false }, Format::JsonLines] {
+    assert_eq!(
+        batches(&table)[0].column(7).as_string::<i32>().value(0),
+        "theirs"
+    );
+    for format in [
+        Format::Csv {
+            escape_formulas: true,
+            bom: false,
+        },
+        Format::JsonLines,
+    ] {
         let mut written = Vec::new();
-        Encoder::new(format, table.layout()).encode(table.records(), &mut written).unwrap();
+        Encoder::new(format, table.layout())
+            .encode(table.records(), &mut written)
+            .unwrap();
         let written = String::from_utf8(written).unwrap();
         let first = written.lines().next().unwrap();
         let read: Vec<_> = match format {
             Format::Csv { .. } => first.split(',').map(str::to_owned).collect(),
             Format::JsonLines | Format::Pickled => {
-                let doubled = names.iter().filter(|name| first.matches(&format!("\"{name}\":")).count() != 1);
+                let doubled = names
+                    .iter()
+                    .filter(|name| first.matches(&format!("\"{name}\":")).count() != 1);
                 assert_eq!(doubled.count(), 0, "{first}");
                 let row: serde_json::Map<_, _> = serde_json::from_str(first).unwrap();
                 row.keys().cloned().collect()
@@ -255,7 +371,9 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
 /// Rows: M7.
 #[test]
 fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
-    let lines: Vec<_> = (0..10_000).map(|n| more("/", &format!(r#","x{n}":{n}"#))).collect();
+    let lines: Vec<_> = (0..10_000)
+        .map(|n| more("/", &format!(r#","x{n}":{n}"#)))
+        .collect();
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     let pages: Vec<_> = lines.chunks(250).map(rows).collect();
     let mut builder = builder();
@@ -267,15 +385,24 @@ fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
     assert_eq!(batch.num_columns(), 4 + MAX_COLUMNS + 1);
     assert_eq!(batch.schema().field(4 + MAX_COLUMNS).name(), OTHERS);
     let others = batch.column(4 + MAX_COLUMNS).as_string::<i32>();
-    assert_eq!((others.null_count(), others.value(9_999)), (MAX_COLUMNS, r#"{"x9999":9999}"#));
+    assert_eq!(
+        (others.null_count(), others.value(9_999)),
+        (MAX_COLUMNS, r#"{"x9999":9999}"#)
+    );
     // A file that is written page by page has the same columns.
     let csv = crate::table::formats::read(&crate::table::formats::write(
-        Format::Csv { escape_formulas: true, bom: false },
+        Format::Csv {
+            escape_formulas: true,
+            bom: false,
+        },
         &pages,
     ));
     assert_eq!((csv.len(), csv[0].len()), (10_001, 4 + MAX_COLUMNS + 1));
     assert_eq!(csv[0].last().unwrap(), OTHERS);
-    assert_eq!((csv[1][4].as_str(), csv[10_000].last().unwrap().as_str()), ("0", r#"{"x9999":9999}"#));
+    assert_eq!(
+        (csv[1][4].as_str(), csv[10_000].last().unwrap().as_str()),
+        ("0", r#"{"x9999":9999}"#)
+    );
 }
 
 #[test]
@@ -283,11 +410,24 @@ fn arrow_has_the_rows_in_the_tables_own_memory() {
     let mut builder = builder();
     builder.extend(&plain(0, 100));
     let table = builder.finish();
-    let own: Vec<_> = table.integers("total").unwrap().into_iter().map(<[i64]>::as_ptr).collect();
+    let own: Vec<_> = table
+        .integers("total")
+        .unwrap()
+        .into_iter()
+        .map(<[i64]>::as_ptr)
+        .collect();
     for _ in 0..2 {
         let all = batches(&table);
-        let read: Vec<_> =
-            all.iter().map(|batch| batch.column(3).as_primitive::<Int64Type>().values().as_ptr()).collect();
+        let read: Vec<_> = all
+            .iter()
+            .map(|batch| {
+                batch
+                    .column(3)
+                    .as_primitive::<Int64Type>()
+                    .values()
+                    .as_ptr()
+            })
+            .collect();
         assert_eq!(read, own);
     }
 }

@@ -8,8 +8,9 @@ use docplatform::table::files::WholeFile;
 
 /// What a folder holds.
 fn names(folder: &Path) -> Vec<String> {
-    let entries =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = entries.collect();
     names.sort();
     names
@@ -50,14 +51,21 @@ fn the_target_is_as_it_was_until_the_end() {
                 "no signal leaves anything"
             );
         } else {
-            assert_eq!(temporary.parent(), Some(folder.path()), "the rename stays within the file system");
+            assert_eq!(
+                temporary.parent(),
+                Some(folder.path()),
+                "the rename stays within the file system"
+            );
         }
         drop(file);
         assert_eq!(fs::read_to_string(&target).ok().as_deref(), before);
         assert!(!temporary.exists());
     }
     // Two at a time: the last that ends is there, whole.
-    let (mut one, mut other) = (WholeFile::create(&target).unwrap(), WholeFile::create(&target).unwrap());
+    let (mut one, mut other) = (
+        WholeFile::create(&target).unwrap(),
+        WholeFile::create(&target).unwrap(),
+    );
     one.write_all(b"one").unwrap();
     other.write_all(b"other").unwrap();
     one.write_all(b", and more").unwrap();
@@ -89,7 +97,10 @@ fn what_is_no_file_is_refused_before_anything_is_written() {
     }
     let file = folder.path().join("file");
     fs::write(&file, "before").unwrap();
-    assert_eq!(refused(&file.join("visitors.csv")).kind(), io::ErrorKind::NotADirectory);
+    assert_eq!(
+        refused(&file.join("visitors.csv")).kind(),
+        io::ErrorKind::NotADirectory
+    );
     assert_eq!(names(folder.path()), ["file", "inside"]);
     assert!(names(&inside).is_empty());
 }
@@ -130,7 +141,10 @@ mod unix {
             write(&link, "export").unwrap();
             assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
             assert_eq!(fs::read_to_string(&link).unwrap(), "export");
-            assert_eq!(fs::read_to_string(&real).ok().as_deref(), there.then_some("secret"));
+            assert_eq!(
+                fs::read_to_string(&real).ok().as_deref(),
+                there.then_some("secret")
+            );
             let _ = fs::remove_file(&real);
         }
         fs::remove_file(&link).unwrap();
@@ -152,11 +166,21 @@ mod unix {
         assert_eq!(refused(&target).kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read_to_string(&target).unwrap(), "before");
         fs::remove_file(&target).unwrap();
-        assert!(Command::new("mkfifo").arg(&target).status().unwrap().success());
+        assert!(
+            Command::new("mkfifo")
+                .arg(&target)
+                .status()
+                .unwrap()
+                .success()
+        );
         let error = refused(&target);
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         assert!(error.to_string().contains("not a regular file"), "{error}");
-        assert!(refused(Path::new("/dev/null")).to_string().contains("not a regular file"));
+        assert!(
+            refused(Path::new("/dev/null"))
+                .to_string()
+                .contains("not a regular file")
+        );
         assert_eq!(names(folder.path()), ["target"]);
     }
 
@@ -184,9 +208,15 @@ mod unix {
         set_mode(&target, 0o604);
         let file = WholeFile::create(&target).unwrap();
         // As libraries do that write files themselves.
-        File::create(file.path()).unwrap().write_all(b"theirs").unwrap();
+        File::create(file.path())
+            .unwrap()
+            .write_all(b"theirs")
+            .unwrap();
         file.commit().unwrap();
-        assert_eq!((fs::read_to_string(&target).unwrap(), mode(&target)), ("theirs".to_owned(), 0o604));
+        assert_eq!(
+            (fs::read_to_string(&target).unwrap(), mode(&target)),
+            ("theirs".to_owned(), 0o604)
+        );
         assert_eq!(names(folder.path()), ["target"]);
     }
 
@@ -199,6 +229,12 @@ mod unix {
         let done = write(&target, "new").and_then(|()| write(&target, "newer"));
         set_mode(folder.path(), 0o700);
         done.unwrap();
-        assert_eq!((fs::read_to_string(&target).unwrap().as_str(), names(folder.path()).len()), ("newer", 1));
+        assert_eq!(
+            (
+                fs::read_to_string(&target).unwrap().as_str(),
+                names(folder.path()).len()
+            ),
+            ("newer", 1)
+        );
     }
 }

@@ -10,8 +10,14 @@ use proptest::prelude::*;
 use crate::any::cases;
 use crate::table::columns::{more, rows};
 
-const CSV: Format = Format::Csv { escape_formulas: true, bom: false };
-const RAW: Format = Format::Csv { escape_formulas: false, bom: false };
+const CSV: Format = Format::Csv {
+    escape_formulas: true,
+    bom: false,
+};
+const RAW: Format = Format::Csv {
+    escape_formulas: false,
+    bom: false,
+};
 
 /// Pages of rows, written and mended where that is needed.
 pub(crate) fn write(format: Format, pages: &[Rows]) -> Vec<u8> {
@@ -35,12 +41,20 @@ fn text(format: Format, lines: &[&str]) -> String {
 
 /// What a reader that knows RFC 4180 makes of it.
 pub(crate) fn read(written: &[u8]) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(written);
-    reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(written);
+    reader
+        .records()
+        .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+        .collect()
 }
 
 fn path(path: &str) -> Rows {
-    rows(&[&format!(r#"{{"path":{},"human":1,"ai":2,"total":3}}"#, serde_json::to_string(path).unwrap())])
+    rows(&[&format!(
+        r#"{{"path":{},"human":1,"ai":2,"total":3}}"#,
+        serde_json::to_string(path).unwrap()
+    )])
 }
 
 /// Rows: J6.
@@ -61,7 +75,11 @@ fn csv_is_written_as_rfc_4180_has_it() {
         (" a ", " a "),
         ("", ""),
     ] {
-        assert_eq!(line(path), format!("path,human,ai,total\n{written},1,2,3\n"), "{path:?}");
+        assert_eq!(
+            line(path),
+            format!("path,human,ai,total\n{written},1,2,3\n"),
+            "{path:?}"
+        );
     }
 }
 
@@ -77,9 +95,16 @@ fn no_rows_are_a_header_or_nothing() {
 fn what_a_spreadsheet_would_run_gets_an_apostrophe() {
     for start in ["=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠"] {
         let formula = format!("{start}HYPERLINK(1)");
-        assert_eq!(read(&write(CSV, &[path(&formula)]))[1][0], format!("'{formula}"));
+        assert_eq!(
+            read(&write(CSV, &[path(&formula)]))[1][0],
+            format!("'{formula}")
+        );
         assert_eq!(read(&write(RAW, &[path(&formula)]))[1][0], formula);
-        assert!(!String::from_utf8(write(Format::JsonLines, &[path(&formula)])).unwrap().contains('\''));
+        assert!(
+            !String::from_utf8(write(Format::JsonLines, &[path(&formula)]))
+                .unwrap()
+                .contains('\'')
+        );
         let inside = format!("/{formula}");
         assert_eq!(read(&write(CSV, &[path(&inside)]))[1][0], inside);
     }
@@ -88,7 +113,10 @@ fn what_a_spreadsheet_would_run_gets_an_apostrophe() {
 /// Rows: J5.
 #[test]
 fn so_does_whatever_else_the_service_sent_and_no_number() {
-    let line = more("/", r#","=x":"@SUM(A1)","n":-5,"list":["=1"],"nothing":null"#);
+    let line = more(
+        "/",
+        r#","=x":"@SUM(A1)","n":-5,"list":["=1"],"nothing":null"#,
+    );
     assert_eq!(
         text(CSV, &[&line]),
         "path,human,ai,total,'=x,n,list,nothing\n/,1,2,3,'@SUM(A1),-5,\"[\"\"=1\"\"]\",\n"
@@ -105,7 +133,10 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
     let pages = [
         rows(&[&more("a,\"\r\n", ""), &more("/b", r#","x":1"#)]),
         rows(&[&more("/c", "")]),
-        rows(&[&more("/d", r#","late":"l,\n","x":"=2""#), &more("/e", r#","later":[]"#)]),
+        rows(&[
+            &more("/d", r#","late":"l,\n","x":"=2""#),
+            &more("/e", r#","later":[]"#),
+        ]),
     ];
     let written = write(CSV, &pages);
     assert_eq!(
@@ -125,7 +156,9 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
     }
     let together = builder.finish();
     let mut at_once = Vec::new();
-    Encoder::new(CSV, together.layout()).encode(together.records(), &mut at_once).unwrap();
+    Encoder::new(CSV, together.layout())
+        .encode(together.records(), &mut at_once)
+        .unwrap();
     assert_eq!(read(&at_once), read(&written), "as if all had come at once");
     let unspoiled = Encoder::new(CSV, together.layout());
     assert!(!unspoiled.is_ragged());
@@ -135,7 +168,10 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
 fn json_lines_have_numbers_and_order_as_they_were_sent() {
     let line = r#"{"path":"/a\"\n\u2028","human":1,"ai":2,"total":3,"z":1.10,"a":123456789012345678901234567890,"deep":{"y":[1.0,null],"b":true}}"#;
     let expected = line.replace("\\u2028", "\u{2028}");
-    assert_eq!(text(Format::JsonLines, &[line, line]), format!("{expected}\n{expected}\n"));
+    assert_eq!(
+        text(Format::JsonLines, &[line, line]),
+        format!("{expected}\n{expected}\n")
+    );
 }
 
 proptest! {

@@ -41,7 +41,8 @@ struct PageAtHand {
 impl PageAtHand {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark.behind(self.mark.rows().saturating_sub(self.rows.len()))
+        self.mark
+            .behind(self.mark.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -74,7 +75,9 @@ impl Drop for State {
 
 impl State {
     fn place(&self) -> Checkpoint {
-        self.page.as_ref().map_or_else(|| self.start.clone(), PageAtHand::place)
+        self.page
+            .as_ref()
+            .map_or_else(|| self.start.clone(), PageAtHand::place)
     }
 }
 
@@ -98,7 +101,11 @@ impl RowReader {
         let source = source::source(handle.client()?.on_budget(on_budget), &start, refresh);
         let state = State {
             pid: process::id(),
-            stream: Arc::new(AsyncMutex::new(ExportStream::new(source, start.clone(), paging))),
+            stream: Arc::new(AsyncMutex::new(ExportStream::new(
+                source,
+                start.clone(),
+                paging,
+            ))),
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -108,7 +115,12 @@ impl RowReader {
             warnings: Vec::new(),
             ended: false,
         };
-        Ok(Arc::new(Self { handle, paging, inside: Arc::new(Inside::new()), state: Mutex::new(state) }))
+        Ok(Arc::new(Self {
+            handle,
+            paging,
+            inside: Arc::new(Inside::new()),
+            state: Mutex::new(state),
+        }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -142,17 +154,26 @@ impl RowReader {
     }
 
     pub(crate) fn has_store(&self) -> bool {
-        self.handle.client().is_ok_and(|client| client.settings().store.is_some())
+        self.handle
+            .client()
+            .is_ok_and(|client| client.settings().store.is_some())
     }
 
     /// What it lists and how far it is, without asking for anything.
     pub(crate) fn repr(&self, class: &str) -> String {
         let place = self.state().place();
-        let mut parts = vec![format!("path='{}'", crate::text::safe(place.listing.path(), 120))];
+        let mut parts = vec![format!(
+            "path='{}'",
+            crate::text::safe(place.listing.path(), 120)
+        )];
         for (name, value) in place.listing.query() {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
-        format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
+        format!(
+            "{class}({}, {} rows handed out)",
+            parts.join(", "),
+            place.rows
+        )
     }
 
     pub(crate) fn warnings(&self) -> Vec<String> {
@@ -171,7 +192,10 @@ impl RowReader {
     /// How it continues after that many rows.
     fn paging_after(&self, handed: u64) -> Paging {
         let left = self.paging.max_rows.map(|most| most.saturating_sub(handed));
-        Paging { max_rows: left, ..self.paging }
+        Paging {
+            max_rows: left,
+            ..self.paging
+        }
     }
 
     /// The stream, and how many pages had been taken when this reader last saw it.
@@ -184,14 +208,26 @@ impl RowReader {
     pub(super) fn close_page(&self) -> Remainder {
         let mut state = self.state();
         let (place, paging) = (state.place(), self.paging_after(state.handed));
-        let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
-            page.closed = true;
-            let spent = page.source.len() - page.rows.len();
-            let mut rows = page.source.clone();
-            rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
-            Turn { rows, findings: Vec::new(), mark: Arc::clone(&page.mark) }
-        });
-        Remainder { place, paging, rest }
+        let rest = state
+            .page
+            .as_mut()
+            .filter(|page| !page.is_spent())
+            .map(|page| {
+                page.closed = true;
+                let spent = page.source.len() - page.rows.len();
+                let mut rows = page.source.clone();
+                rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
+                Turn {
+                    rows,
+                    findings: Vec::new(),
+                    mark: Arc::clone(&page.mark),
+                }
+            });
+        Remainder {
+            place,
+            paging,
+            rest,
+        }
     }
 
     /// The caller has `rows` more; `ended`: they were the last.

@@ -46,8 +46,15 @@ impl RowReader {
         loop {
             let (mark, offset, rows) = {
                 let state = self.state();
-                let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else { return Ok(None) };
-                let rows: Vec<_> = page.rows.as_slice().iter().map(|row| row.clone_ref(py)).collect();
+                let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else {
+                    return Ok(None);
+                };
+                let rows: Vec<_> = page
+                    .rows
+                    .as_slice()
+                    .iter()
+                    .map(|row| row.clone_ref(py))
+                    .collect();
                 (Arc::clone(&page.mark), page.place().offset, rows)
             };
             let (count, has_more) = (rows.len(), mark.shape().has_more);
@@ -55,14 +62,21 @@ impl RowReader {
             let made = match mark.shape().totals {
                 Some(totals) => {
                     let totals = convert::totals(py, totals)?;
-                    convert::named_tuple(py, "VisitorsPage")?.call_out((rows, totals, offset, has_more))?
+                    convert::named_tuple(py, "VisitorsPage")?
+                        .call_out((rows, totals, offset, has_more))?
                 }
                 None => convert::named_tuple(py, "RowsPage")?.call_out((rows, offset, has_more))?,
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
-            let is_it = |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
-            if let Some(page) = state.page.as_mut().filter(|page| !page.closed).filter(is_it) {
+            let is_it =
+                |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
+            if let Some(page) = state
+                .page
+                .as_mut()
+                .filter(|page| !page.closed)
+                .filter(is_it)
+            {
                 page.rows = Vec::new().into_iter();
                 state.handed += count as u64;
                 return Ok(Some(made.unbind()));
@@ -92,9 +106,11 @@ impl RowReader {
             return self.next(how);
         }
         let reader = Arc::clone(self);
-        Ok(Operation::ready(how.name, move |py| match (how.take)(&reader, py)? {
-            Some(taken) => Ok(Next::Value(taken)),
-            None => reader.next(how).map(Next::Then),
+        Ok(Operation::ready(how.name, move |py| {
+            match (how.take)(&reader, py)? {
+                Some(taken) => Ok(Next::Value(taken)),
+                None => reader.next(how).map(Next::Then),
+            }
         }))
     }
 
@@ -102,7 +118,9 @@ impl RowReader {
     pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Operation> {
         let known = self.state().totals;
         if let Some(totals) = known {
-            return Ok(Operation::ready(name, move |py| convert::totals(py, totals).map(Next::Value)));
+            return Ok(Operation::ready(name, move |py| {
+                convert::totals(py, totals).map(Next::Value)
+            }));
         }
         let reader = Arc::clone(self);
         self.turn(name, 1, move |py, more| {
@@ -171,7 +189,12 @@ impl RowReader {
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
     fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
-        let page = PageAtHand { rows: rows.into_iter(), closed: false, source: turn.rows, mark: turn.mark };
+        let page = PageAtHand {
+            rows: rows.into_iter(),
+            closed: false,
+            source: turn.rows,
+            mark: turn.mark,
+        };
         let totals = page.mark.shape().totals;
         let mut state = self.state();
         state.turns = stream.turns;
