@@ -660,8 +660,8 @@ class Client:
         """Lists what readers searched for. No request is sent until you ask for the first row.
 
         Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
-        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked) and ``lastSearchedAt``
-        (``datetime`` in UTC).
+        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked), ``lastSearchedAt``
+        (``datetime`` in UTC) and ``path`` (the path in ``topClickedPage``, to join it with other listings).
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -867,7 +867,8 @@ class Client:
         first row.
 
         Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
-        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory`` and ``pageUrl``.
+        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory``, ``pageUrl`` and
+        ``path`` (the path in ``pageUrl``, to join it with other listings).
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2149,8 +2150,8 @@ class AsyncClient:
         """Lists what readers searched for. No request is sent until you ask for the first row.
 
         Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
-        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked) and ``lastSearchedAt``
-        (``datetime`` in UTC).
+        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked), ``lastSearchedAt``
+        (``datetime`` in UTC) and ``path`` (the path in ``topClickedPage``, to join it with other listings).
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2356,7 +2357,8 @@ class AsyncClient:
         first row.
 
         Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
-        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory`` and ``pageUrl``.
+        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory``, ``pageUrl`` and
+        ``path`` (the path in ``pageUrl``, to join it with other listings).
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4037,7 +4039,7 @@ class Table:
     ``duckdb.sql("from table")``. It can be pickled.
 
     The columns are those of the listing, by the service's own names: string, int64, float64, bool, timestamp in
-    UTC, and JSON text for nested values. If the range was read slice by slice, ``date_from`` and ``date_to`` come
+    UTC, and JSON text for nested values. Where a row names a page by its URL, ``path`` has the path of it. If the range was read slice by slice, ``date_from`` and ``date_to`` come
     first. Further fields that the service sent follow as nullable int64, float64, bool or string: the first 100
     have a column each, the others are together in ``other_fields`` as JSON text. A field that has the name of one
     of these columns, or a value that does not fit its column, is in a column named ``service_`` and its name.
@@ -4047,7 +4049,7 @@ class Table:
         >>> table
         Table(120 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
         >>> table.to_pandas().columns.to_list()
-        ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt']
+        ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt', 'path']
     """
 
     @property

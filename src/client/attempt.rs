@@ -167,22 +167,16 @@ impl Client {
                     return Err(Failure::Unsent { reason, fatal });
                 }
                 Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                    return Err(Failure::Ambiguous {
-                        reason,
-                        timeout: false,
-                    });
+                    let timeout = false;
+                    return Err(Failure::Ambiguous { reason, timeout });
                 }
                 None if departure.withdraw() => {
-                    return Err(Failure::Unsent {
-                        reason: late("no connection"),
-                        fatal: false,
-                    });
+                    let (reason, fatal) = (late("no connection"), false);
+                    return Err(Failure::Unsent { reason, fatal });
                 }
                 None => {
-                    return Err(Failure::Ambiguous {
-                        reason: late("no whole answer"),
-                        timeout: true,
-                    });
+                    let (reason, timeout) = (late("no whole answer"), true);
+                    return Err(Failure::Ambiguous { reason, timeout });
                 }
             };
 
@@ -230,39 +224,7 @@ impl Client {
                 "no compression was requested, but the body is encoded as {encoding}"
             )))),
         };
-        if !success {
-            // The head decides, also where the body is cut.
-            let body = match body {
-                Some(Ok(body) | Err(Lost::TooLarge(body))) => body,
-                _ => Bytes::new(),
-            };
-            return Err(Failure::Refused { head, body });
-        }
-        match body {
-            Some(Ok(body)) => Ok(Answer { head, body }),
-            Some(Err(Lost::Broken(reason))) => Err(Failure::BodyLost {
-                head,
-                reason,
-                timeout: false,
-            }),
-            Some(Err(Lost::Unusable(reason))) => Err(Failure::Unreadable {
-                head,
-                reason,
-                body: Bytes::new(),
-            }),
-            Some(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
-                head,
-                reason: format!(
-                    "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
-                ),
-                body: body.slice(..MAX_ERROR_BODY.min(cap)),
-            }),
-            None => Err(Failure::BodyLost {
-                head,
-                reason: late("no whole answer"),
-                timeout: true,
-            }),
-        }
+        whole(head, success, body, cap, || late("no whole answer"))
     }
 
     fn headers(&self, call: &Call, observer: &dyn Observer) -> Result<HeaderMap> {
@@ -282,6 +244,45 @@ impl Client {
         }
         Ok(headers)
     }
+}
+
+/// The whole answer, or why it cannot be used: `body` is `None` where it did not come in time.
+fn whole(
+    head: Box<Head>,
+    success: bool,
+    body: Option<Result<Bytes, Lost>>,
+    cap: usize,
+    late: impl FnOnce() -> String,
+) -> Result<Answer, Failure> {
+    if !success {
+        // The head decides, also where the body is cut.
+        let body = match body {
+            Some(Ok(body) | Err(Lost::TooLarge(body))) => body,
+            _ => Bytes::new(),
+        };
+        return Err(Failure::Refused { head, body });
+    }
+    let (reason, timeout) = match body {
+        Some(Ok(body)) => return Ok(Answer { head, body }),
+        Some(Err(Lost::Unusable(reason))) => {
+            let body = Bytes::new();
+            return Err(Failure::Unreadable { head, reason, body });
+        }
+        Some(Err(Lost::TooLarge(body))) => {
+            let reason = format!(
+                "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
+            );
+            let body = body.slice(..MAX_ERROR_BODY.min(cap));
+            return Err(Failure::Unreadable { head, reason, body });
+        }
+        Some(Err(Lost::Broken(reason))) => (reason, false),
+        None => (late(), true),
+    };
+    Err(Failure::BodyLost {
+        head,
+        reason,
+        timeout,
+    })
 }
 
 /// A request's entry in the ledger until its answer comes, and in the call's journal. Of an attempt that ends before, they

@@ -206,22 +206,7 @@ impl Client {
             let Admitted { permit, ticket } = admitted.map_err(|why| {
                 messages::not_admitted(&call, why, std::mem::take(&mut tries.failed))
             })?;
-            if let Some(journal) = &call.journal {
-                journal
-                    .begin(*deadline)
-                    .await
-                    .map_err(|error| error.with_outcome(Some(Outcome::NotSent)))?;
-            }
-            if write && !observer.leaves() {
-                if let Some(journal) = &call.journal {
-                    journal.nothing_happened();
-                }
-                let error = Error::new(
-                    Kind::Misuse,
-                    "the caller stopped waiting, so the request was not sent",
-                );
-                return Err(error.with_outcome(Some(Outcome::NotSent)));
-            }
+            Self::last_check(&call, *deadline, observer).await?;
             tries.begun = Some(Instant::now());
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
@@ -257,11 +242,6 @@ impl Client {
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
-            let time_left = deadline.saturating_duration_since(Instant::now());
-            let limits = Limits {
-                max_retries: self.settings.max_retries,
-                max_retry_after: self.settings.max_retry_after,
-            };
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only if the service itself says after how long.
@@ -270,14 +250,9 @@ impl Client {
                 .verdict
                 .retry
                 .map(|pace| if in_turn { Pace::Throttled } else { pace });
-            let mut plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
-            if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
-                && !lock(&self.shared.retry_quota).take(pace)
-            {
-                plan = RetryPlan::GiveUp;
-            }
-            let RetryPlan::Pause(mut pause) = plan else {
-                return Err(report.error(tries.failed, plan == RetryPlan::Deadline));
+            let mut pause = match self.plan_retry(retry, asked, number, *deadline) {
+                RetryPlan::Pause(pause) => pause,
+                plan => return Err(report.error(tries.failed, plan == RetryPlan::Deadline)),
             };
             if spent
                 && self.on_budget == WaitOrStop::Stop
@@ -303,6 +278,44 @@ impl Client {
             )
             .await;
             tries.waited = pause;
+        }
+    }
+
+    /// Notes a write in its journal, and looks whether its caller still waits.
+    async fn last_check(call: &Call, deadline: Instant, observer: &dyn Observer) -> Result<()> {
+        let not_sent = |error: Error| error.with_outcome(Some(Outcome::NotSent));
+        if let Some(journal) = &call.journal {
+            journal.begin(deadline).await.map_err(not_sent)?;
+        }
+        if !call.is_write() || observer.leaves() {
+            return Ok(());
+        }
+        if let Some(journal) = &call.journal {
+            journal.nothing_happened();
+        }
+        let text = "the caller stopped waiting, so the request was not sent";
+        Err(not_sent(Error::new(Kind::Misuse, text)))
+    }
+
+    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.
+    fn plan_retry(
+        &self,
+        retry: Option<Pace>,
+        asked: Option<Duration>,
+        number: u32,
+        deadline: Instant,
+    ) -> RetryPlan {
+        let time_left = deadline.saturating_duration_since(Instant::now());
+        let limits = Limits {
+            max_retries: self.settings.max_retries,
+            max_retry_after: self.settings.max_retry_after,
+        };
+        let plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
+        match (plan, retry) {
+            (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
+                RetryPlan::GiveUp
+            }
+            _ => plan,
         }
     }
 

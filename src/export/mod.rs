@@ -6,7 +6,6 @@ pub mod file;
 pub mod findings;
 pub mod observer;
 pub mod pager;
-pub(crate) mod replay;
 pub mod service;
 pub mod source;
 pub(crate) mod stored;

@@ -296,24 +296,8 @@ impl Pager {
             false => 0,
         };
         let repeats = self.seen.take_in(&identities, until);
-        let mut kept = None;
-        if skip > 0 || repeats.iter().any(|&repeat| repeat != Repeat::New) {
-            let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| match identity
-                .has_key()
-            {
-                true => **repeat != Repeat::Identical,
-                false => *row as usize >= skip,
-            };
-            let rest: Vec<_> = (0..)
-                .zip(repeats.iter().zip(&identities))
-                .filter(is_new)
-                .map(|(row, _)| row)
-                .collect();
-            let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
-            let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
-            fresh.extend(self.findings.repeats(identical, differing, expected));
-            kept = Some(rest);
-        }
+        let (mut kept, found) = self.without_repeats(&identities, &repeats, skip, expected);
+        fresh.extend(found);
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
@@ -370,6 +354,37 @@ impl Pager {
             findings: fresh,
             mark: Arc::new(mark),
         })
+    }
+
+    /// The positions of the rows that are handed out, without the first `skip` and what came before; `None`: all.
+    fn without_repeats(
+        &mut self,
+        identities: &[Identity],
+        repeats: &[Repeat],
+        skip: usize,
+        expected: bool,
+    ) -> (Option<Vec<u32>>, Vec<Finding>) {
+        if skip == 0 && repeats.iter().all(|&repeat| repeat == Repeat::New) {
+            return (None, Vec::new());
+        }
+        let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| {
+            if identity.has_key() {
+                **repeat != Repeat::Identical
+            } else {
+                *row as usize >= skip
+            }
+        };
+        let rest = (0..)
+            .zip(repeats.iter().zip(identities))
+            .filter(is_new)
+            .map(|(row, _)| row)
+            .collect();
+        let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
+        let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
+        (
+            Some(rest),
+            self.findings.repeats(identical, differing, expected),
+        )
     }
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.

@@ -1,23 +1,19 @@
-//! Hands an export to its caller: page by page, as a table, or into a file. No row is lost if a call is abandoned.
-//!
-//! The rows of a table are kept until its caller has it: the next call for a table continues with them, and any other call
-//! gets them again page by page. The rows of an unfinished file are not kept, because a file may have more rows than fit
-//! into memory: the next call starts where that one began.
+//! Hands an export to its caller: page by page, as a table, or into a file. No row is lost if a call is abandoned: the
+//! next call starts where that one began, and fetches its pages again. A store saves these requests.
 
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::file::{Writing, Written, aside};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Pager, Paging, Source, Turn};
-use crate::export::replay::Replay;
-use crate::export::trail::{Arrival, Mark};
+use crate::export::trail::Mark;
 use crate::listing::rows::Totals;
 use crate::table::formats::Format;
 use crate::table::record::Layout;
@@ -29,15 +25,10 @@ pub struct ExportStream {
     pager: Pager,
     /// The columns of its tables and files.
     layout: Layout,
-    /// Pages that come before all others.
+    /// Pages that come before the pager's.
     ready: VecDeque<Turn>,
-    /// Pages that were fetched for a call whose caller left; they come before the pager's.
-    replay: Option<Replay>,
     /// Where the call began whose rows its caller does not have yet.
     begun: Option<Begun>,
-    rows: Gathered,
-    /// How they came.
-    arrival: Option<Arrival>,
     /// The last page of that call.
     pub(crate) last: Option<Arc<Mark>>,
     /// Requests of pagers before this one.
@@ -64,14 +55,6 @@ struct Begun {
     found: Vec<String>,
 }
 
-/// The rows of a table that its caller does not have yet.
-enum Gathered {
-    None,
-    Some(Box<Builder>),
-    Finishing(JoinHandle<Table>),
-    All(Arc<Table>),
-}
-
 impl ExportStream {
     /// What `source` has from `place` on.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
@@ -89,10 +72,7 @@ impl ExportStream {
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
             ready: VecDeque::new(),
-            replay: None,
             begun: None,
-            rows: Gathered::None,
-            arrival: None,
             last: None,
             requests: 0,
             found: Vec::new(),
@@ -102,7 +82,7 @@ impl ExportStream {
 
     /// Gets the next page, which stays until [`ExportStream::take`] takes it; there is none at the end.
     pub async fn peek(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<()> {
-        self.rewind().await?;
+        self.rewind();
         if let Some(turn) = self.next(observer).await? {
             self.ready.push_front(turn);
         }
@@ -123,72 +103,43 @@ impl ExportStream {
         &mut self,
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<Option<Turn>> {
-        if let Some(turn) = self.ready.pop_front() {
-            return Ok(Some(turn));
+        match self.ready.pop_front() {
+            Some(turn) => Ok(Some(turn)),
+            None => self.pager.next_page(observer).await,
         }
-        if let Some(turn) = self.replay.as_mut().and_then(Iterator::next) {
-            return Ok(Some(turn));
-        }
-        self.replay = None;
-        self.pager.next_page(observer).await
     }
 
-    /// Gathers all that is left; [`ExportStream::table`] has it, also what came before an error.
+    /// Gathers all that is left into a table. If that breaks off, the table has the rows that came, beside the error.
     pub async fn gather(
         &mut self,
         left: Remainder,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<()> {
-        if matches!(self.rows, Gathered::None) {
-            self.begin(left).await?;
-            self.rows = Gathered::Some(Box::new(Builder::new(self.layout)));
-        }
+    ) -> Result<(Arc<Table>, Option<Error>)> {
+        self.begin(left);
         self.pager.remember_all();
-        while matches!(self.rows, Gathered::Some(_))
-            && let Some(Turn {
+        let mut builder = Builder::new(self.layout);
+        let error = loop {
+            let Turn {
                 rows,
                 findings,
                 mark,
-            }) = self.next(observer).await?
-            && let Gathered::Some(builder) = &mut self.rows
-        {
+            } = match self.next(observer).await {
+                Ok(Some(turn)) => turn,
+                end => break end.err(),
+            };
             observer.found(findings);
             builder.extend(&rows);
             let days = mark.shape().days;
             if let Some(days) = days {
                 builder.end_slice(days);
             }
-            match &mut self.arrival {
-                Some(arrival) => arrival.add(&mark),
-                None => self.arrival = Some(Arrival::new(Arc::clone(&mark), rows.len())),
-            }
             self.last = Some(mark);
             observer.rows(rows, days);
             observer.progress(builder.len() as u64);
-        }
-        Ok(())
-    }
-
-    /// The table of all that was gathered; made on a thread that holds nobody up.
-    pub async fn table(&mut self) -> Result<Arc<Table>> {
-        if let Gathered::Some(builder) = &mut self.rows {
-            let builder = std::mem::replace(builder, Box::new(Builder::new(self.layout)));
-            self.rows = Gathered::Finishing(spawn_blocking(move || builder.finish()));
-        }
-        if let Gathered::Finishing(task) = &mut self.rows {
-            self.rows = Gathered::All(Arc::new(task.await.map_err(Error::bug)?));
-        }
-        match &self.rows {
-            Gathered::All(table) => Ok(Arc::clone(table)),
-            _ => Err(Error::bug("nothing was gathered")),
-        }
-    }
-
-    /// Like [`ExportStream::table`], of what came before an error. If the caller does not get it, its rows are handed out again.
-    pub async fn partial(&mut self) -> Result<Arc<Table>> {
-        let table = self.table().await?;
-        self.hand_out_again(Arc::clone(&table));
-        Ok(table)
+        };
+        // A long table would hold up the runtime's worker.
+        let table = spawn_blocking(move || builder.finish());
+        Ok((Arc::new(table.await.map_err(Error::bug)?), error))
     }
 
     /// Writes all that is left into a file, up to its name.
@@ -199,7 +150,7 @@ impl ExportStream {
         format: Format,
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<io::Result<Written>> {
-        self.begin(left).await?;
+        self.begin(left);
         let layout = self.layout;
         match aside(move || Writing::begin(target, format, layout)).await {
             Ok(writing) => writing.pages(self, observer).await,
@@ -213,23 +164,20 @@ impl ExportStream {
 
     /// The caller has the rows of the call; returns the last page that they came in.
     pub fn arrived(&mut self) -> Option<Arc<Mark>> {
-        self.rows = Gathered::None;
-        self.arrival = None;
-        self.replay = None;
         self.begun = None;
         self.last.take()
     }
 
     /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
-    async fn begin(
+    fn begin(
         &mut self,
         Remainder {
             place,
             paging,
             rest,
         }: Remainder,
-    ) -> Result<()> {
-        self.rewind().await?;
+    ) {
+        self.rewind();
         self.begun = Some(Begun {
             place,
             paging,
@@ -239,37 +187,22 @@ impl ExportStream {
         if let Some(rest) = rest {
             self.ready.push_front(rest);
         }
-        Ok(())
     }
 
-    /// Goes back to where a call began whose rows nobody got.
-    async fn rewind(&mut self) -> Result<()> {
-        if !matches!(self.rows, Gathered::None) {
-            let table = self.table().await?;
-            self.hand_out_again(table);
-        }
-        if let Some(Begun {
+    /// Goes back to where a call began whose rows its caller did not get.
+    fn rewind(&mut self) {
+        let Some(Begun {
             place,
             paging,
             found,
         }) = self.begun.take()
-        {
-            self.requests += self.pager.requests();
-            self.pager = Pager::new(Arc::clone(&self.source), place, paging);
-            self.ready.clear();
-            self.replay = None;
-            self.found = found;
-        }
-        Ok(())
-    }
-
-    /// Hands out the rows of a table again, page by page, before those of the pager.
-    fn hand_out_again(&mut self, table: Arc<Table>) {
-        if let Some(arrival) = self.arrival.take() {
-            self.replay = Some(arrival.replay(table));
-        }
-        self.rows = Gathered::None;
-        self.begun = None;
+        else {
+            return;
+        };
+        self.requests += self.pager.requests();
+        self.pager = Pager::new(Arc::clone(&self.source), place, paging);
+        self.ready.clear();
+        self.found = found;
     }
 
     /// How many requests were sent, retries included.

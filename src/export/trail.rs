@@ -1,7 +1,6 @@
 //! The position of an export, after each page and after each row.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -11,7 +10,7 @@ use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Identity, Totals};
 
 /// A page without its rows. The positions after its rows share it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct PageShape {
     /// How many rows came.
     pub received: u32,
@@ -295,47 +294,6 @@ impl Trail {
             rows,
             by_row,
             shape,
-        }
-    }
-}
-
-/// Consecutive pages that are equal in all but their rows.
-pub(super) struct Run {
-    pub(super) shape: PageShape,
-    /// How many rows each of them handed out.
-    pub(super) rows: usize,
-    pub(super) pages: usize,
-}
-
-/// How the rows of a table came. A service that caps its pages may send as many pages as rows, so of a page nothing is
-/// kept that the one before it had too: its place follows from theirs.
-pub(crate) struct Arrival {
-    pub(super) first: Arc<Mark>,
-    /// Of the first page: others had its beginning.
-    pub(super) first_rows: usize,
-    pub(super) runs: VecDeque<Run>,
-}
-
-impl Arrival {
-    /// Begins with what is left of a page.
-    pub(crate) fn new(first: Arc<Mark>, first_rows: usize) -> Self {
-        Self {
-            first,
-            first_rows,
-            runs: VecDeque::new(),
-        }
-    }
-
-    /// Adds the page after it.
-    pub(crate) fn add(&mut self, mark: &Mark) {
-        let rows = mark.rows();
-        match self.runs.back_mut() {
-            Some(run) if run.rows == rows && run.shape == *mark.shape() => run.pages += 1,
-            _ => self.runs.push_back(Run {
-                shape: mark.shape().clone(),
-                rows,
-                pages: 1,
-            }),
         }
     }
 }

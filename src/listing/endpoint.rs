@@ -50,6 +50,8 @@ pub struct Endpoint {
     pub fields: &'static [Field],
     /// The field that tells its rows apart; `None`: a row may rightly come twice.
     pub key: Option<&'static str>,
+    /// The field with the URL of a page, if it has one. The path of the URL is the last column, `path`: listings are joined by it.
+    pub page: Option<&'static str>,
     /// The field that says when a row happened; `None`: a row sums up its whole range.
     pub time: Option<&'static str>,
     /// Whether an answer has totals of the whole range.
@@ -101,6 +103,7 @@ const fn by_path(name: &'static str, path: &'static str) -> Endpoint {
         max_page_size: 250,
         fields: COUNTS_BY_PATH,
         key: Some("path"),
+        page: None,
         time: None,
         totals: true,
         adds_up: true,
@@ -132,12 +135,14 @@ pub const VIEWS: &Endpoint = &by_path("views", "/v1/analytics/{project_id}/views
 pub const SEARCHES: &Endpoint = &Endpoint {
     has_more: None,
     key: Some("searchQuery"),
+    page: Some("topClickedPage"),
     fields: fields![
         Text "searchQuery",
         Integer "hits",
         Float "ctr",
         Text "topClickedPage",
-        Time "lastSearchedAt"
+        Time "lastSearchedAt",
+        Text "path"
     ],
     ..by_cursor("searches", "/v1/analytics/{project_id}/searches")
 };
@@ -155,6 +160,7 @@ pub const FEEDBACK: &Endpoint = &Endpoint {
 pub const CONVERSATIONS: &Endpoint = &Endpoint {
     max_page_size: 1000,
     key: Some("id"),
+    page: Some("pageUrl"),
     time: Some("timestamp"),
     fields: fields![
         Text "id",
@@ -165,7 +171,8 @@ pub const CONVERSATIONS: &Endpoint = &Endpoint {
         Json "sources",
         Text "resolutionStatus",
         Text "queryCategory",
-        Text "pageUrl"
+        Text "pageUrl",
+        Text "path"
     ],
     ..by_cursor("conversations", "/v1/analytics/{project_id}/assistant")
 };
@@ -224,6 +231,14 @@ pub(super) const OTHER: &Endpoint = &Endpoint {
 };
 
 impl Endpoint {
+    /// The fields that the service sends.
+    pub fn sent(&self) -> &'static [Field] {
+        match (self.page, self.fields) {
+            (Some(_), [sent @ .., _path]) => sent,
+            (_, fields) => fields,
+        }
+    }
+
     pub fn at(path: &str) -> Option<&'static Self> {
         ENDPOINTS
             .iter()

@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
         let columns = rows
             .columns_mut()
             .iter_mut()
-            .zip(endpoint.fields)
+            .zip(endpoint.sent())
             .zip(before);
         let mut columns: Vec<_> = columns
             .map(|((cells, field), before)| (format!("{before}\"{}\":", field.name), field, cells))

@@ -33,7 +33,10 @@ pub(crate) struct Parts {
 impl Parts {
     /// All of the answer; where a part is missing, its name.
     pub(crate) fn page(self, listing: &Listing) -> Result<Page, &str> {
-        let rows = self.rows.ok_or(listing.items())?;
+        let mut rows = self.rows.ok_or(listing.items())?;
+        if let Some(page) = listing.endpoint().page {
+            rows.add_paths(page);
+        }
         if listing.endpoint().totals && self.totals.is_none() {
             return Err("totals");
         }
@@ -376,7 +379,7 @@ mod tests {
     fn any_body() -> impl Strategy<Value = (Listing, String)> {
         prop::sample::select(ENDPOINTS).prop_flat_map(|endpoint| {
             let row: Vec<_> = endpoint
-                .fields
+                .sent()
                 .iter()
                 .map(|field| any_value(field.holds))
                 .collect();
@@ -387,7 +390,7 @@ mod tests {
             let rows = prop::collection::vec(row, 0..6);
             (rows, 0..3_usize).prop_map(move |(rows, end)| {
                 let row = |(values, more): (Vec<String>, Option<String>)| {
-                    let names = endpoint.fields.iter().map(|field| field.name);
+                    let names = endpoint.sent().iter().map(|field| field.name);
                     let fields = names
                         .zip(values)
                         .map(|(name, value)| format!("\"{name}\":{value}"));
@@ -451,7 +454,7 @@ mod tests {
                 Holds::Json => r#"[{"url":"/a"}]"#,
             };
             let fields = endpoint
-                .fields
+                .sent()
                 .iter()
                 .map(|field| format!("\"{}\":{}", field.name, value(field.holds)));
             let row = fields.collect::<Vec<_>>().join(",");
@@ -464,6 +467,37 @@ mod tests {
             assert!(both(&listing, body.as_bytes()), "{body}");
             let read = quick::read(&listing, body.as_bytes()).unwrap();
             assert_eq!((read.rows.len(), read.rows.is_plain()), (2, true), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_page_stands_in_a_column_of_its_own() {
+        let listing = Listing::of(SEARCHES, &Segment::stored("demo"), None, None);
+        let paths = [
+            (
+                "https://docs.example.com/guides/a?x=/b#c",
+                Some("/guides/a"),
+            ),
+            ("https://docs.example.com", Some("/")),
+            ("https://docs.example.com?q=/a", Some("/")),
+            ("http://127.0.0.1:8080/a/", Some("/a/")),
+            ("/guides/a#https://b/c", Some("/guides/a")),
+            ("/to?url=https://b/c", Some("/to")),
+            ("?a", Some("/")),
+            ("guides/a", Some("guides/a")),
+            ("", None),
+        ];
+        for (url, path) in paths {
+            let sent = r#""searchQuery":"a","hits":1,"ctr":0.5,"topClickedPage":"#;
+            let quick = format!(r#"{{{sent}"{url}","lastSearchedAt":null}}"#);
+            let other = format!(r#"{{"more":1,{sent}"{url}"}}"#);
+            let theirs = format!(r#"{{{sent}"{url}","path":"/theirs"}}"#);
+            for (row, path) in [(quick, path), (other, path), (theirs, Some("/theirs"))] {
+                let body = format!(r#"{{"searches":[{row}],"nextCursor":null}}"#);
+                let rows = listing.decode(body.as_bytes()).unwrap().rows;
+                let cell = rows.iter().next().unwrap().get("path");
+                assert_eq!(cell, path.map_or(Cell::Null, Cell::Text), "{row}");
+            }
         }
     }
 

@@ -179,7 +179,7 @@ impl ColumnOfCells {
                 ends.push(text.len());
             }
             (Values::Integer(values), Cell::Integer(value) | Cell::Time(value)) => {
-                values.push(value)
+                values.push(value);
             }
             (Values::Float(values), Cell::Float(value)) => values.push(value),
             (Values::Flag(values), Cell::Flag(value)) => values.push(value),
@@ -394,12 +394,22 @@ impl Rows {
         self.end_row(None);
     }
 
-    /// Adds a row of the same fields.
-    pub(crate) fn push_row(&mut self, row: Row<'_>) {
-        for (at, column) in self.columns.iter_mut().enumerate() {
-            column.put(row.cell(at));
+    /// Fills the column `path` with the paths of the URLs in the column `page`. A path that the service sent stays.
+    pub(crate) fn add_paths(&mut self, page: &str) {
+        let column = |name| self.fields.iter().position(|field| field.name == name);
+        let (Some(page), Some(path)) = (column(page), column("path")) else {
+            return;
+        };
+        let mut paths = ColumnOfCells::new(Holds::Text);
+        for at in 0..self.len {
+            paths.put(match (self.cell(path, at), self.cell(page, at)) {
+                (Cell::Null, Cell::Text(url)) => path_of(url).map_or(Cell::Null, Cell::Text),
+                (sent, _) => sent,
+            });
         }
-        self.end_row(row.other().cloned());
+        if let Some(column) = self.columns.get_mut(path) {
+            *column = paths;
+        }
     }
 
     /// Adds rows of the same fields at the end.
@@ -483,7 +493,7 @@ impl Rows {
                         bytes.push(0xff);
                     }
                     Cell::Integer(value) | Cell::Time(value) => {
-                        bytes.extend_from_slice(&value.to_le_bytes())
+                        bytes.extend_from_slice(&value.to_le_bytes());
                     }
                     Cell::Float(value) => bytes.extend_from_slice(&value.to_le_bytes()),
                     Cell::Flag(value) => bytes.push(1 + u8::from(value)),
@@ -549,6 +559,23 @@ impl Rows {
                 },
             );
         self.keys = repaired.collect();
+    }
+}
+
+/// The path of a URL, without host, query and fragment; `None` of an empty text.
+fn path_of(url: &str) -> Option<&str> {
+    let end = |text: &str, of: &[char]| text.find(of).unwrap_or(text.len());
+    let scheme = url.find("://");
+    let path = match scheme.filter(|&scheme| scheme < end(url, &['/', '?', '#'])) {
+        Some(scheme) => {
+            let host = url.get(scheme + 3..)?;
+            host.get(end(host, &['/', '?', '#'])..)?
+        }
+        None => url,
+    };
+    match path.get(..end(path, &['?', '#']))? {
+        "" => Some("/").filter(|_| !url.is_empty()),
+        path => Some(path),
     }
 }
 

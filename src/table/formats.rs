@@ -231,7 +231,7 @@ fn write_json(row: Row<'_>, column: usize, out: &mut Vec<u8>) -> io::Result<()> 
         Cell::Text(text) => serde_json::to_writer(out, text)?,
         Cell::Json(text) => out.extend_from_slice(text.as_bytes()),
         Cell::Integer(number) => {
-            out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes())
+            out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
         Cell::Float(number) => serde_json::to_writer(out, &number)?,
         Cell::Flag(flag) => serde_json::to_writer(out, &flag)?,

@@ -91,11 +91,6 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         face.cancel(partial(rows.collect, progress=True), waits)
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
-        # What came is kept, for the next table and for reading row by row.
-        caplog.clear()
-        face.cancel(partial(rows.collect, progress=True), waits)
-        assert [face.next(rows)["path"] for _ in range(750)]
-        assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
 
 

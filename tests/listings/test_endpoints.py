@@ -370,9 +370,10 @@ def test_values_have_the_types_of_their_columns(stub: StubServer) -> None:
         row = client.conversations(MONTH).to_dicts()[0]
         assert isinstance(row["timestamp"], datetime)
         assert row["sources"] == [{"title": "quickstart", "url": "/getting-started/quickstart"}]
+        assert row["path"] == row["pageUrl"]
         schema = client.searches(MONTH).collect().to_arrow().schema
     types = [str(field.type) for field in schema]
-    assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]"]
+    assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]", "string"]
 
 
 def test_a_conversation_that_does_not_exist_is_named(stub: StubServer) -> None:

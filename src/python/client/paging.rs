@@ -134,7 +134,7 @@ pub(crate) fn listing_reader(
             "date_to" => to = Some(value),
             "every" if !endpoint.totals => every = convert::every(&value)?,
             "offset" if endpoint.paged_by == PagedBy::Offset => {
-                paging.offset = convert::offset(&value)?
+                paging.offset = convert::offset(&value)?;
             }
             "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
                 paging.prefetch = convert::prefetch(&value)?;

@@ -94,10 +94,9 @@ pub(crate) fn table(
         name,
         move |stream, left, observer| {
             async move {
-                match stream.gather(left, &observer).await {
-                    Ok(()) => Ok((stream.table().await?, None)),
-                    Err(error) if is_file => Err(error),
-                    Err(error) => Ok((stream.partial().await?, Some(error))),
+                match stream.gather(left, &observer).await? {
+                    (_, Some(error)) if is_file => Err(error),
+                    made => Ok(made),
                 }
             }
             .boxed()
@@ -130,13 +129,8 @@ pub(crate) fn table(
                     return Ok(Next::Value(table.unbind()));
                 }
                 TableEnd::Dicts(list) => {
-                    // Those that came with an earlier call were made for its list.
-                    let list = match list.bind(py).len() as u64 == rows {
-                        true => list.into_any(),
-                        false => table.call_method_out("to_dicts", ())?.unbind(),
-                    };
                     owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(list));
+                    return Ok(Next::Value(list.into_any()));
                 }
                 TableEnd::Frame(frame) => {
                     let call = partial.call_out((

@@ -16,6 +16,7 @@ fn days(period: Period) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
     for (text, has, kind, name, before) in [
         (

@@ -86,7 +86,7 @@ async fn child_that_collects() {
         ExportStream::new(Arc::new(Capped(cap.parse().unwrap())), place.clone(), PLAIN);
     let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     let before = peak();
-    stream
+    let (table, _) = stream
         .gather(
             Remainder {
                 place,
@@ -97,7 +97,6 @@ async fn child_that_collects() {
         )
         .await
         .unwrap();
-    let table = stream.table().await.unwrap();
     assert_eq!(table.len() as u64, ROWS);
     let taken = peak() - before;
     let batches = table.reader().unwrap();

@@ -85,7 +85,7 @@ fn attempts(world: &World, sent: &[Sent]) {
             world.violation(format!(
                 "{what}: call {call:?}{}",
                 lines(tries.iter().copied())
-            ))
+            ));
         };
         if tries.len() > settings.max_retries as usize + 1 {
             bad("more attempts than the policy has".to_owned());

@@ -48,10 +48,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {",
         "if false {",
     ),
-    "pager-keeps-repeats": (PAGER, "repeats.iter().any(|&repeat| repeat != Repeat::New)", "false"),
+    "pager-keeps-repeats": (PAGER, "repeats.iter().all(|&repeat| repeat == Repeat::New)", "true"),
     "pager-tells-no-repeats": (
         PAGER,
-        "fresh.extend(self.findings.repeats(identical, differing, expected));",
+        "fresh.extend(found);",
         "",
     ),
     "pager-row-too-many": (PAGER, "positions.truncate(most);", ""),

@@ -320,7 +320,7 @@ impl Scenario {
             match op {
                 // More than a client has in flight at one time.
                 Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => {
-                    *count = 80
+                    *count = 80;
                 }
                 // Who waits for a budget looks into its ledger every half minute, for hours.
                 Op::Reads {
