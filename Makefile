@@ -245,15 +245,18 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225
 BUILD_RELEASE = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) RUSTFLAGS="$$RUSTFLAGS --remap-path-prefix=$(CARGO_HOME)=cargo" \
 	$(abspath $(BIN))/maturin build --release --locked --compression-level 9
 
+# An index shows the README alone: with absolute links, and the index's command to install.
+RELEASED_README = $(BIN)/python -m release.readme env
+
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build
 	rm -f dist/*.whl
-	$(BUILD_RELEASE) --out dist
+	$(RELEASED_README) $(BUILD_RELEASE) --out dist
 
 ## sdist: the source distribution, in dist
 sdist: $(STAMPS)/build
 	rm -f dist/*.tar.gz
-	$(BIN)/maturin sdist --out dist
+	$(RELEASED_README) $(BIN)/maturin sdist --out dist
 
 TOOLS_ENV := $(VENV)/release
 # Pythons on which the wheel is tried, each in an environment of its own.

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from release import tryout
+from release import readme, tryout
 from release.archives import ROOT, in_sdist, in_wheel, is_extension, sdist_surprises, wheel_surprises
 from release.version import current
 
@@ -24,10 +24,19 @@ def machine_paths(wheel: Path) -> Iterator[str]:
             yield f"{wheel.name}: the extension names {folder}"
 
 
+def description(wheel: Path) -> Iterator[str]:
+    """Whether an index will show the released README."""
+    with zipfile.ZipFile(wheel) as opened:
+        texts = [opened.read(name).decode() for name in opened.namelist() if name.endswith("/METADATA")]
+    if not any(readme.released(readme.README.read_text(encoding="utf-8")) in text for text in texts):
+        yield f"{wheel.name}: its README is not that of release.readme"
+
+
 def of_wheel(wheel: Path) -> Iterator[str]:
     """All that is wrong with it, as far as looking at it tells."""
     yield from (f"{wheel.name}: {found}" for found in wheel_surprises(in_wheel(wheel)))
     yield from machine_paths(wheel)
+    yield from description(wheel)
     if wheel.stat().st_size > LARGEST:
         yield f"{wheel.name} has {wheel.stat().st_size:,} bytes, more than {LARGEST:,}"
     name, version, python, abi, platform = wheel.stem.split("-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from release import check, compare
+from release import check, compare, readme
 from release.archives import METADATA, ROOT, in_sdist, in_wheel, sdist_surprises, sources, wheel_surprises
 from release.version import current, wrong
 
 pytestmark = pytest.mark.one_python
 
 EXTENSION = "docplatform/_native.abi3.so"
+README = readme.README.read_text(encoding="utf-8")
 BOM = "docplatform-1.dist-info/sboms/docplatform.cyclonedx.json"
 
 
@@ -88,12 +90,45 @@ def test_a_builders_folders_in_the_extension_are_reported(tmp_path: Path) -> Non
 def test_a_wheels_name_says_what_it_is_for(tmp_path: Path, name: str, found: list[str]) -> None:
     path = tmp_path / name.format(current())
     right = {EXTENSION, *(name.removeprefix("python/") for name in sources("python"))}
-    wheel(
-        tmp_path / "made", **dict.fromkeys(right | {f"d.dist-info/{name}" for name in METADATA}, "")
-    ).rename(path)
+    files = dict.fromkeys(right | {f"d.dist-info/{name}" for name in METADATA}, "")
+    files["d.dist-info/METADATA"] = readme.released(README)
+    wheel(tmp_path / "made", **files).rename(path)
     problems = list(check.of_wheel(path))
     assert len(problems) == len(found)
     assert all(part in text for part, text in zip(found, problems, strict=True))
+
+
+def test_a_clones_readme_in_a_wheel_is_reported(tmp_path: Path) -> None:
+    made = wheel(tmp_path / "made", **{"d.dist-info/METADATA": README})
+    assert list(check.description(made)) == [f"{made.name}: its README is not that of release.readme"]
+
+
+def test_an_index_shows_absolute_links_and_its_own_command_to_install() -> None:
+    text = readme.released(README)
+    assert re.findall(r"^pip install .*", text, re.MULTILINE) == [
+        'pip install "docplatform[cli,pandas,plot]"'
+    ]
+    assert "clone" not in text.partition("\n## The main job")[0]
+    links = re.compile(r"(!?)\[[^]]*\]\(([^)]+)\)")
+    relative, absolute = links.findall(README), links.findall(text)
+    assert len(relative) == len(absolute) > 20
+    for (picture, file), (_, link) in zip(relative, absolute, strict=True):
+        kind = "raw" if picture else "blob"
+        assert link == f"https://github.com/docplatform/docplatform/{kind}/v{current()}/{file}"
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_build_leaves_the_readme_of_the_clone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    page, seen = tmp_path / "README.md", tmp_path / "seen"
+    page.write_text(README, encoding="utf-8")
+    modified = page.stat().st_mtime_ns
+    monkeypatch.setattr(readme, "README", page)
+    copy = f"import shutil, sys; shutil.copy({str(page)!r}, {str(seen)!r}); sys.exit({code})"
+    assert readme.main([sys.executable, "-c", copy]) == code
+    assert seen.read_text(encoding="utf-8") == readme.released(README)
+    assert (page.read_text(encoding="utf-8"), page.stat().st_mtime_ns) == (README, modified)
 
 
 def test_a_large_wheel_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
