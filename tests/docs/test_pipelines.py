@@ -28,6 +28,17 @@ ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
 GITHUB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.yml")
 GITLAB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.gitlab-ci.yml")
 LINK = "https://github.com/example/docs/pull/1"
+GH = """#!/bin/bash -e
+cd "$RUNNER_TEMP/.."
+case "$1 $2" in
+  "release view") cat notes;;
+  "release edit") cp "$5" notes;;
+  "pr view") ! grep -qF "$MARK" comment || echo https://github.com/example/docs/pull/12#issuecomment-34;;
+  "pr comment") test ! -s comment && cp "$5" comment;;
+  "api --silent") test "$3 $4 $5" = "--method PATCH repos/example/docs/issues/comments/34" && cp "${7#body=@}" comment;;
+esac
+"""
+"""`gh` for one release and one pull request with at most one comment, whose texts are files."""
 PROMPT = "Fix `the` $(links)\nand \"the\" 'rest'"
 
 
@@ -55,7 +66,6 @@ class GitHub:
     hurried: Mapping[str, str]
     runs: int = 0
     cache: dict[str, Path] = field(default_factory=dict)
-    comments: list[list[str]] = field(default_factory=list)
     log: str = ""
     summary: str = ""
 
@@ -70,15 +80,13 @@ class GitHub:
         (home / "docplatform" / "bin").symlink_to(Path(sys.executable).parent)
         (home / "fake").mkdir()
         gh = home / "fake" / "gh"
-        gh.write_text(
-            '#!/bin/sh\nprintf "%s\\n" "$*" >> "$GH_LOG"\ncase $2 in view) echo Notes of the release;; esac\n'
-        )
+        gh.write_text(GH)
         gh.chmod(0o755)
         (home / "prompt.md").write_text(PROMPT)
         context = {"github.repository": "example/docs", "github.repository_owner": "example"}
         run, attempt = (str(100 + self.runs), "1") if new_run else ("7", str(self.runs))
         context |= {"github.token": "t", "github.run_id": run, "github.run_attempt": attempt}
-        context |= {"runner.temp": str(home)}
+        context |= {"runner.temp": str(home), "github.job": "ask"}
         context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
         given = {
             name: self._fill(str(about.get("default", "")), context)
@@ -91,7 +99,7 @@ class GitHub:
         for step in ACTION["runs"]["steps"]:
             condition = str(step.get("if", "success()"))
             ran_ask = "steps.ask.outcome" in context
-            wanted = not failed if condition == "success()" else ran_ask
+            wanted = ran_ask if "always()" in condition else not failed
             if "inputs.comment == 'true'" in condition:
                 wanted = wanted and given["comment"] == "true"
             if not wanted:
@@ -114,12 +122,16 @@ class GitHub:
 
     def _shell(self, step: dict[str, Any], env: dict[str, str], home: Path, context: dict[str, str]) -> int:
         assert "${{" not in step["run"], "a value put into a script could be a command"
-        files = {name: home / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GH_LOG")}
+        files = {name: home / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
         for file in files.values():
             file.write_text("")
         done = shell(
             step["run"],
-            {"PATH": f"{home / 'fake'}:/usr/bin:/bin", "RUNNER_TEMP": str(home), "GITHUB_RUN_ID": "7"}
+            {
+                "PATH": f"{home / 'fake'}:/usr/bin:/bin",
+                "RUNNER_TEMP": str(home),
+                "GITHUB_RUN_ID": context["github.run_id"],
+            }
             | {name: str(file) for name, file in files.items()}
             | dict(self.hurried)
             | env,
@@ -127,7 +139,6 @@ class GitHub:
         )
         self.log += done.out + done.err
         self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
-        self.comments += [line.split() for line in files["GH_LOG"].read_text().splitlines()]
         if "id" in step:
             context[f"steps.{step['id']}.outcome"] = "success" if done.status == 0 else "failure"
             for line in files["GITHUB_OUTPUT"].read_text().splitlines():
@@ -264,28 +275,49 @@ def test_one_name_never_finds_the_cache_of_a_longer_one(stub: StubServer, github
     assert len(stub.jobs) == 2
 
 
+RESULT = """<!-- docplatform ask -->
+### Docs agent
+
+Pull request: {}
+
+Job `{}` is `completed`.
+<!-- end of docplatform ask -->"""
+
+
 @pytest.mark.parametrize(
-    ("event", "commands"),
+    ("event", "file", "before", "after"),
     [
-        ({"pull_request.number": "12"}, ["pr comment 12"]),
-        ({"release.tag_name": "v1"}, ["release view v1", "release edit v1"]),
-        ({}, []),
+        ({"pull_request.number": "12"}, "comment", "", ""),
+        ({"release.tag_name": "v1"}, "notes", "Notes of the release\n\n", "\nMore notes"),
+        ({}, None, "", ""),
     ],
 )
-def test_the_result_is_written_where_the_workflow_was_started(
-    stub: StubServer, github: GitHub, tmp_path: Path, event: dict[str, str], commands: list[str]
+def test_the_result_is_written_once_where_the_workflow_was_started_and_a_failure_in_the_summary_only(
+    stub: StubServer,
+    github: GitHub,
+    tmp_path: Path,
+    event: dict[str, str],
+    file: str | None,
+    before: str,
+    after: str,
 ) -> None:
+    (tmp_path / "notes").write_text("Notes of the release\n")
+    (tmp_path / "comment").write_text("")
+    for run in range(2):
+        github.run({"prompt": PROMPT, "comment": "true"}, event=event, new_run=True)
+        result = RESULT.format(LINK.replace("1", str(run + 1)), f"job-{run + 1}")
+        if file is None:
+            assert "started by no pull request and no release" in github.log
+            continue
+        text = (tmp_path / file).read_text()
+        assert text == before + result + (after if run else "") + "\n"
+        if before:
+            (tmp_path / file).write_text(text + "More notes\n")
+    texts = [(tmp_path / name).read_text() for name in ("notes", "comment")]
     stub.script_job("failed")
-    github.run({"prompt": PROMPT, "comment": "true"}, event=event)
-    assert [" ".join(words[:3]) for words in github.comments] == commands
-    if event:
-        assert (
-            "The job failed"
-            in next(
-                (tmp_path / "machine-1").glob("docplatform-notes.md"),
-                tmp_path / "machine-1" / "docplatform-result.md",
-            ).read_text()
-        )
+    github.run({"prompt": PROMPT, "comment": "true"}, event=event, new_run=True)
+    assert "The job failed" in github.summary
+    assert [(tmp_path / name).read_text() for name in ("notes", "comment")] == texts
 
 
 def test_the_example_workflow_gives_the_action_what_it_asks_for() -> None:
