@@ -1571,7 +1571,7 @@ class Client:
         """
     def close(self) -> None:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
-        nothing.
+        nothing. With a ``store``, everything is then in its one file, which you can copy.
 
         Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
         wait for them, before you close the client.
@@ -3057,7 +3057,7 @@ class AsyncClient:
         """
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
-        nothing.
+        nothing. With a ``store``, everything is then in its one file, which you can copy.
 
         Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
         wait for them, before you close the client.
