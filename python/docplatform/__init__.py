@@ -61,6 +61,7 @@ from docplatform.errors import (
 from docplatform.types import (
     Attempt,
     DatasetReport,
+    Fractions,
     Plan,
     PlanSlice,
     RowsPage,
@@ -99,6 +100,7 @@ __all__ = [
     "DatasetError",
     "DatasetReport",
     "DocPlatformError",
+    "Fractions",
     "Job",
     "JobFailedError",
     "NetworkError",

@@ -36,7 +36,17 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from typing_extensions import disjoint_base
 
-from docplatform.types import Plan, RowsPage, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
+from docplatform.types import (
+    Fractions,
+    Plan,
+    RowsPage,
+    Source,
+    Stats,
+    SyncReport,
+    Totals,
+    VisitorRow,
+    VisitorsPage,
+)
 
 __all__ = [
     "AsyncClient",
@@ -61,17 +71,18 @@ __all__ = [
     "_api_key",
     "_begun",
     "_check",
+    "_comparison",
     "_dataset_rows",
     "_dataset_slices",
     "_endpoints",
     "_is_cut",
-    "_is_significant",
     "_job",
     "_panic",
     "_period",
     "_proxy",
     "_read_stored",
     "_safe",
+    "_site_change",
     "_table",
 ]
 
@@ -1306,8 +1317,9 @@ class Client:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -1322,7 +1334,7 @@ class Client:
             >>> change.totals.total, change.totals_before.total
             (213862, 188280)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -1350,8 +1362,9 @@ class Client:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -1366,7 +1379,7 @@ class Client:
             >>> change.totals.total, change.totals_before.total
             (2142582, 1789490)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            [('/guides/webhooks', 12974)]
             >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -2792,8 +2805,9 @@ class AsyncClient:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -2808,7 +2822,7 @@ class AsyncClient:
             >>> change.totals.total, change.totals_before.total
             (213862, 188280)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -2836,8 +2850,9 @@ class AsyncClient:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -2852,7 +2867,7 @@ class AsyncClient:
             >>> change.totals.total, change.totals_before.total
             (2142582, 1789490)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            [('/guides/webhooks', 12974)]
             >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -4015,8 +4030,20 @@ def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: .
 # Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
 def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
 
-# Whether two counts differ by more than chance can explain: used by comparisons and reports.
-def _is_significant(before: int, now: int) -> bool: ...
+# How the totals of a site changed: the change, "rose", "fell" or "hardly changed", the plain change, and that per day.
+def _site_change(
+    before: int, now: int, days_before: tuple[date, date], days: tuple[date, date]
+) -> tuple[float | None, str, float | None, float | None]: ...
+
+# A comparison of visitors that were read already: of each period the rows (path, human, ai, total), the totals and the days.
+def _comparison(
+    rows: Sequence[tuple[str, int, int, int]],
+    totals: Sequence[int],
+    days: tuple[date, date],
+    rows_before: Sequence[tuple[str, int, int, int]],
+    totals_before: Sequence[int],
+    days_before: tuple[date, date],
+) -> Comparison: ...
 
 # What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
 # kind and the name. With every, the whole slices that they lie in.
@@ -4265,6 +4292,8 @@ class Table:
     def _adds_up(self) -> bool: ...
     @property
     def _running(self) -> list[date]: ...
+    @property
+    def _order(self) -> str | None: ...
     def _columns(self) -> dict[str, str]: ...
     def _numbers(self, name: str) -> bytearray: ...
     def _missing(self, name: str) -> bytearray: ...
@@ -4468,17 +4497,23 @@ class Comparison(Table):
     """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
     changes and never sends a request.
 
-    The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
-    ``total`` (int64), and ``significant`` (bool): whether the change of ``total`` is larger than chance would
-    explain, which is more than twice the usual difference between two counts of the same readers. A path that a
-    period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
+    The columns are ``path`` (string), and for each kind of readers (``human``, ``ai`` and ``total``) the count now
+    (``human``), ``human_before``, ``human_change`` (int64), ``human_growth`` (float64: the change as a fraction, null if
+    nobody read the path before) and ``human_significant`` (bool). A path that a period lacks counts 0 there. The rows
+    are in the service's order. ``len(change)``, ``change[0]`` and iteration give dicts; ``print`` shows the largest
+    changes.
+
+    A change is significant if it is more than chance explains, and more than the pace of the site and the usual
+    scatter of its paths: the pace is the growth of a typical path. At most about 5 % of significant changes are false
+    alarms. A significant change is also at least 10 readers and 10 % of what the pace lets expect. Each kind is judged
+    by itself.
 
     Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
 
     Example:
         >>> change = client.compare_visitors("2026-10")
-        >>> change[0]["path"], change[0]["total"], change[0]["total_before"]
-        ('/', 51276, 44919)
+        >>> change[0]["path"], change[0]["total"], change[0]["total_before"], change[0]["total_significant"]
+        ('/', 51276, 44919, False)
     """
 
     @property
@@ -4554,81 +4589,131 @@ class Comparison(Table):
             >>> change.totals_before
             Totals(human=111899, ai=78743, total=188280)
         """
-    def risers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that gained most, of those read in both periods with a significant change; the largest gain
-        first.
+    @property
+    def change(self) -> Fractions:
+        """The change of the whole site that the calendar does not explain: a ``Fractions`` tuple.
+
+        It is the smallest of three changes: of the totals, of the totals per day, and of the totals per working day
+        (Monday to Friday). It is 0 if they do not agree whether the site rose or fell, and ``None`` if there was nobody
+        before. ``totals`` and ``totals_before`` give the plain change.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> round(change.change.total, 3), round(change.totals.total / change.totals_before.total - 1, 3)
+            (0.099, 0.136)
+        """
+    @property
+    def pace(self) -> Fractions:
+        """The growth of a typical path, by kind of readers: a ``Fractions`` tuple. Paths are judged against it.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> round(change.pace.human, 3), round(change.pace.ai, 3)
+            (0.141, 0.122)
+        """
+    def risers(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths with a significant gain, the largest gain first. New paths are not among them.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
         """
-    def fallers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that lost most, of those read in both periods with a significant change; the largest loss
-        first.
+    def fallers(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths with a significant loss, the largest loss first. Vanished paths are not among them.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total_change"]) for row in change.fallers(2)]
-            [('/changelog/2026-09', -5511), ('/guides/deployment', -3587)]
+            >>> [(row["path"], row["human_change"]) for row in change.fallers(2, of="human")]
+            [('/changelog/2026-09', -5270), ('/guides/deployment', -2454)]
         """
-    def new(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that had no visitors before, the most read first.
+    def new(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths that have a significant number of readers now and had none before, the most read first.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total"]) for row in change.new(2)]
             [('/releases/v26.2', 30767), ('/guides/migrate-to-v26.2', 15817)]
         """
-    def vanished(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that have no visitors any more; those that had most first.
+    def vanished(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths that had a significant number of readers before and have none now, the most read first.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total_before"]) for row in change.vanished(2)]
             [('/changelog/2026-08', 3383), ('/releases/v26.1', 1258)]
         """
-    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+    def sections(self, of: Literal["human", "ai", "total"] = "total") -> Table:
+        """Returns how the sections of the site changed, those that moved first.
+
+        A section is the first segment of a path, such as ``/guides``. Its numbers are sums over its paths: visits of
+        paths, and not readers. It moved (``significant``) if it differs from the pace of the site by more than chance
+        and the usual scatter explain, and by at least 5 % and 20 visits.
+
+        Args:
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
+
+        Returns:
+            A ``Table`` with one row for each section that was read: ``section`` (string), ``paths``, ``now``,
+            ``before``, ``change`` (int64), ``growth`` (float64, null if nobody read it before) and ``significant``
+            (bool).
+
+        Raises:
+            ValueError: ``of`` is none of the three.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["section"], row["change"]) for row in change.sections() if row["significant"]]
+            [('/releases', 29509), ('/guides', 23997)]
+        """
+    def plot(
+        self, n: int = 10, *, of: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
+    ) -> Axes:
         """Draws the largest significant changes, new and vanished paths among them, and returns the chart.
 
         Args:
             n: How many paths to show; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
@@ -4636,13 +4721,14 @@ class Comparison(Table):
 
         Raises:
             ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
-            ValueError: ``n`` is below 1.
+            ValueError: ``n`` is below 1, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> len(change.plot(n=5).patches)
             5
         """
+    def _movements(self, of: str) -> list[tuple[int, str]]: ...
 
 def _table(meta: str, lines: bytes) -> Table: ...
 def _dataset_slices(

@@ -10,6 +10,7 @@ import docplatform
 __all__ = [
     "Attempt",
     "DatasetReport",
+    "Fractions",
     "Plan",
     "PlanSlice",
     "RowsPage",
@@ -54,6 +55,25 @@ class Totals(NamedTuple):
         from docplatform._hooks import notebook
 
         return notebook.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
+
+
+class Fractions(NamedTuple):
+    """A change of each kind of readers as fractions, as a named tuple: 0.14 is 14 % more, and -0.05 is 5 % fewer.
+
+    Attributes:
+        human: People: a float, or ``None`` if there was nobody before.
+        ai: AI agents: the same.
+        total: All visitors: the same.
+
+    Example:
+        >>> change = client.compare_visitors("2026-10").change
+        >>> f"{change.human:+.1%}", f"{change.ai:+.1%}"
+        ('+10.8%', '+8.6%')
+    """
+
+    human: float | None
+    ai: float | None
+    total: float | None
 
 
 class VisitorRow(TypedDict):

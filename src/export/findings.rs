@@ -37,6 +37,11 @@ pub enum Finding {
         /// Of which days, if both ends are known.
         days: Option<Slice>,
     },
+    /// Two periods that are compared differ much in length.
+    Uneven {
+        now: Slice,
+        before: Slice,
+    },
 }
 
 impl Finding {
@@ -101,6 +106,14 @@ impl fmt::Display for Finding {
                     "do not fit their columns"
                 }
             ),
+            Self::Uneven { now, before } => {
+                let [name, other] = [*now, *before].map(|days| Period::of(days).name());
+                let [days, days_before] = [now.count(), before.count()];
+                write!(
+                    f,
+                    "days of {name}: {days}, of {other}: {days_before}; more days have more readers for that reason alone"
+                )
+            }
             Self::CutOff { rows, days } => {
                 let of = days
                     .map(|days| format!(" of {}", Period::of(days).name()))

@@ -65,7 +65,7 @@ pub struct Endpoint {
 /// Fields that may be missing.
 macro_rules! fields {
     ($($holds:ident $name:literal),*) => {
-        &[$(Field { name: $name, holds: Holds::$holds, required: false }),*]
+        &[$(optional($name, Holds::$holds)),*]
     };
 }
 
@@ -75,6 +75,15 @@ pub(crate) const fn required(name: &'static str, holds: Holds) -> Field {
         name,
         holds,
         required: true,
+    }
+}
+
+/// A field that a row may lack.
+pub(crate) const fn optional(name: &'static str, holds: Holds) -> Field {
+    Field {
+        name,
+        holds,
+        required: false,
     }
 }
 

@@ -394,6 +394,14 @@ impl Rows {
         self.end_row(None);
     }
 
+    /// Adds a row of the same fields.
+    pub(crate) fn push_row(&mut self, row: &Row<'_>) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            column.put(row.cell(at));
+        }
+        self.end_row(row.other().cloned());
+    }
+
     /// Fills the column `path` with the paths of the URLs in the column `page`. A path that the service sent stays.
     pub(crate) fn add_paths(&mut self, page: &str) {
         let column = |name| self.fields.iter().position(|field| field.name == name);

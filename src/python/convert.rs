@@ -19,7 +19,7 @@ use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::slices::compare;
+use crate::slices::compare::Kind;
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -231,10 +231,12 @@ pub(crate) fn two_periods(
     Ok([now, before])
 }
 
-/// Whether two counts differ by more than chance can explain: used by comparisons and reports.
-#[pyfunction]
-pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
-    compare::is_significant(before, now)
+/// Two days: the first, and the one after the last.
+pub(crate) fn days(value: &Bound<'_, PyAny>) -> PyResult<Slice> {
+    let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = value.extract()?;
+    slices(None, Some(&from), Some(&to), None)?
+        .pop()
+        .ok_or_else(|| PyValueError::new_err("a period without a day"))
 }
 
 /// The two ends of a range, which a period names or dates; the second is exclusive.
@@ -377,6 +379,10 @@ macro_rules! texts {
 }
 
 texts! { method path items has_more thread_id by }
+
+pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Kind> {
+    Ok(Kind::parse(borrowed("of", value)?)?)
+}
 
 /// The same of those that may be `None`.
 macro_rules! optional_texts {

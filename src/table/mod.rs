@@ -202,6 +202,21 @@ impl Table {
         })
     }
 
+    /// The table of these rows, in this order.
+    #[must_use]
+    pub fn take(&self, rows: &[usize]) -> Self {
+        let mut builder = Builder::new(self.layout);
+        for Record { days, row } in rows.iter().filter_map(|at| self.record(*at)) {
+            let mut one = Rows::new(self.layout.fields, None);
+            one.push_row(&row);
+            builder.extend(&one);
+            if let Some(days) = days {
+                builder.end_slice(days);
+            }
+        }
+        builder.finish()
+    }
+
     pub fn layout(&self) -> Layout {
         self.layout
     }

@@ -129,19 +129,6 @@ def test_a_value_that_does_not_fit_its_column_is_shown_in_one_of_its_own() -> No
     assert "Searches: 1 row;" in table._repr_html_()
 
 
-def test_a_comparison_shows_all_readers_where_not_every_column_fits(stub: StubServer) -> None:
-    with stub.client() as client:
-        shown = str(client.compare_visitors("2026-10")).splitlines()
-    assert re.findall(r"[\w…]+", shown[2]) == [
-        "path",
-        "total",
-        "total_before",
-        "total_change",
-        "…",
-        "significant",
-    ]
-
-
 def test_a_long_path_keeps_its_beginning_and_its_end() -> None:
     [line] = [line for line in str(collect([row(0, path=LONG)])).splitlines() if "/guides" in line]
     assert re.search(r"│ /guides/very-\S*…\S*/quickstart ┆", line)

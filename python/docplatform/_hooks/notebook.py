@@ -68,10 +68,9 @@ def table(table: Table) -> str:
     from docplatform._native import Comparison, TrendTable, VisitorTable
 
     if isinstance(table, Comparison):
-        names = ("path", "total_before", "total", "total_change")
-        unit = "page that changed most" if len(table) == 1 else "pages, those that changed most"
-        caption = f"{changes.title(table)}; {len(table):,} {unit}"
-        return _grid(caption, changes.largest(table, _SHOWN), names)
+        said, rows = changes.rows(table)
+        caption = ". ".join([*changes.lines(table), said, *changes.notes(table)])
+        return _grid(caption, rows, [*rows[0]] if rows else ["path"])
     if isinstance(table, VisitorTable):
         return _first_rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)

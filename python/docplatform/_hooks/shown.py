@@ -23,7 +23,7 @@ GAP = "…"
 
 def text(table: Table) -> str:
     """The table in the width of the terminal, or 80 characters if there is none."""
-    columns, count = _columns(table), len(table)
+    columns, count = table._schema(), len(table)
     parts = [(0, count)] if count <= 2 * HEAD else [(0, HEAD), (count - HEAD, count)]
     names = [name for name, _ in table._schema()]
     values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
@@ -32,36 +32,29 @@ def text(table: Table) -> str:
             _safe(name, MAX_TEXT),
             "---",
             kind,
-            *(_shown(value, kind) for value in values[0][name]),
-            *(cell for rest in values[1:] for cell in (GAP, *(_shown(value, kind) for value in rest[name]))),
+            *(value(one) for one in values[0][name]),
+            *(cell for rest in values[1:] for cell in (GAP, *(value(one) for one in rest[name]))),
         ]
         for name, kind in columns
     ]
-    right = [kind in {"i64", "f64"} for _, kind in columns]
+    shape = f"shape: ({count:,}, {len(columns)})"
+    return f"{shape}\n{boxed(cells, [kind in {'i64', 'f64'} for _, kind in columns], 3)}"
+
+
+def boxed(cells: list[list[str]], right: list[bool], head: int) -> str:
+    """Columns in a box, with a line below the first ``head`` cells of each. Those of ``right`` are numbers."""
     cells, right = _fitted(cells, right, shutil.get_terminal_size().columns)
     widths = [max(map(_width, column)) for column in cells]
     lines = ["│ " + " ┆ ".join(map(_padded, line, widths, right)) + " │" for line in zip(*cells, strict=True)]
     rule = ["─" * (width + 2) for width in widths]
     return "\n".join(
         [
-            f"shape: ({len(table):,}, {len(columns)})",
             f"┌{'┬'.join(rule)}┐",
-            *lines[:3],
+            *lines[:head],
             f"╞{'╪'.join('═' * len(part) for part in rule)}╡",
-            *lines[3:],
+            *lines[head:],
             f"└{'┴'.join(rule)}┘",
         ]
-    )
-
-
-def _columns(table: Table) -> list[tuple[str, str]]:
-    """A comparison has too many columns for a terminal: all readers come first, and people and AI agents are left out first."""
-    columns = table._schema()
-    if ("total_change", "i64") not in columns:
-        return columns
-    return sorted(
-        columns,
-        key=lambda column: ("path", "total", "human", "ai", "significant").index(column[0].partition("_")[0]),
     )
 
 
@@ -79,10 +72,11 @@ def column(table: Table, name: str) -> str:
     )
 
 
-def _shown(value: object, kind: str) -> str:
+def value(value: object) -> str:
+    """A value as a cell shows it."""
     if value is None:
         return "null"
-    if kind == "i64":
+    if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if isinstance(value, datetime):
         # All are in UTC.

@@ -22,6 +22,7 @@ use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
+use crate::slices::judge::Pace;
 use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::store::What;
@@ -30,7 +31,7 @@ use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
 /// What is known of an export besides its rows.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub(crate) class: String,
     /// What the rows are of; `None`: of anything else a path lists.
@@ -58,6 +59,15 @@ pub(crate) struct Meta {
     /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
     pub(crate) before: Option<(Slice, Totals)>,
+    /// Of a comparison: how the typical path of each kind moved, and the scatter, as bits, so that a pickle has them to the last one.
+    #[serde(default)]
+    paces: [[u64; 2]; 3],
+    /// Whether the rows are the sections of a comparison.
+    #[serde(default)]
+    sections: bool,
+    /// How the rows were chosen and sorted; `None`: all, in the order in which they came.
+    #[serde(default)]
+    pub(crate) order: Option<String>,
 }
 
 impl Meta {
@@ -90,7 +100,7 @@ impl Meta {
     /// Of two periods side by side.
     pub(crate) fn of_comparison(
         endpoint: &Endpoint,
-        project: &Segment,
+        project: Option<&Segment>,
         [now, before]: [Period; 2],
         compared: &Compared,
     ) -> Self {
@@ -100,13 +110,39 @@ impl Meta {
             totals: Some(compared.totals),
             date_from: Some(now.days.from.to_string()),
             date_to: Some(now.days.to.to_string()),
-            project_id: Some(project.as_str().to_owned()),
+            project_id: project.map(|project| project.as_str().to_owned()),
             requests: compared.requests,
             running: compared.running.clone(),
             warnings: compared.warnings.clone(),
             before: Some((before.days, compared.totals_before)),
+            paces: compared
+                .paces
+                .map(|pace| [pace.ratio, pace.scatter].map(f64::to_bits)),
             ..Self::default()
         }
+    }
+
+    /// Of the sections of a comparison.
+    pub(crate) fn of_sections(self) -> Self {
+        Self {
+            class: "Table".to_owned(),
+            sections: true,
+            order: Some("those that moved first".to_owned()),
+            ..self
+        }
+    }
+
+    /// How the typical path of each kind moved.
+    pub(crate) fn paces(&self) -> [Pace; 3] {
+        self.paces.map(|bits| {
+            let [ratio, scatter] = bits.map(f64::from_bits);
+            Pace { ratio, scatter }
+        })
+    }
+
+    /// The days of the range, if its ends are days.
+    pub(crate) fn days(&self) -> Option<Slice> {
+        Slice::parse(self.date_from.as_deref()?, self.date_to.as_deref()?)
     }
 
     /// Of a range that came out of a store.
@@ -158,6 +194,7 @@ impl Meta {
 
     fn fields(&self) -> &'static [Field] {
         match self.endpoint() {
+            _ if self.sections => compare::SECTION_COLUMNS,
             _ if self.class == "Comparison" => compare::COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
@@ -172,6 +209,17 @@ pub(crate) struct Data {
 }
 
 impl Data {
+    /// The table of these rows, in this order.
+    pub(crate) fn take(&self, rows: &[usize], order: String) -> Self {
+        let table = Arc::new(self.table.take(rows));
+        let meta = Meta {
+            slices: table.slices().to_vec(),
+            order: Some(order),
+            ..self.meta.clone()
+        };
+        Self { table, meta }
+    }
+
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self
             .table
@@ -265,7 +313,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_comparison = meta.class == "Comparison";
+    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
         let mut builder = Builder::new(layout);
         let mut slices = slices.iter().peekable();
@@ -278,7 +326,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
             }
             let Some(line) = lines.next() else { break };
             let mut row = Rows::new(fields, None);
-            match is_comparison {
+            match is_compared {
                 true => compare::read_line(&mut row, line)?,
                 false => row.read_line(line)?,
             }

@@ -422,6 +422,12 @@ impl BaseTable {
             .collect()
     }
 
+    /// How the rows were chosen and sorted; `None`: all, in the order in which they came.
+    #[getter]
+    fn _order(&self) -> Option<&str> {
+        self.0.meta.order.as_deref()
+    }
+
     /// Whether what it counts adds up over its rows: charts and notebooks say so.
     #[getter]
     fn _adds_up(&self) -> bool {
