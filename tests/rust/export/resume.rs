@@ -11,7 +11,7 @@ use docplatform::listing::Listing;
 use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 
 use crate::helpers::site::{
-    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, text, turn,
+    self, PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start, text, turn,
 };
 use crate::helpers::support::{BASE_URL, KEY, Script, Step, reply, segment};
 
