@@ -532,9 +532,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -599,9 +599,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -665,9 +665,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -734,9 +734,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -804,9 +804,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -872,9 +872,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -928,9 +928,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -969,9 +969,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1042,9 +1042,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1087,9 +1087,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1129,9 +1129,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1185,9 +1185,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1245,9 +1245,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1397,9 +1397,9 @@ class Client:
         Args:
             projects: The ids of the projects, or one id.
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
                 ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
                 as in ``client.searches("2026-01", every="day")``.
@@ -3269,9 +3269,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -3336,9 +3336,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -3402,9 +3402,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -3471,9 +3471,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -3541,9 +3541,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -3609,9 +3609,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -3665,9 +3665,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3706,9 +3706,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3775,9 +3775,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3820,9 +3820,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -3862,9 +3862,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -3918,9 +3918,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -3978,9 +3978,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -4130,9 +4130,9 @@ class AsyncClient:
         Args:
             projects: The ids of the projects, or one id.
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
                 ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
                 as in ``client.searches("2026-01", every="day")``.
