@@ -152,7 +152,7 @@ class JobsReport(NamedTuple):
     """
 
     done: dict[str, docplatform.Job]
-    failed: dict[str, docplatform.Job | docplatform.DocPlatformError]
+    failed: dict[str, docplatform.Job | docplatform.DocPlatformError | ValueError]
     unknown: dict[str, docplatform.Job | docplatform.DocPlatformError]
     requests: int
 
@@ -192,11 +192,13 @@ def _fate(result: Any) -> str:
     if isinstance(result, docplatform.Job):
         fate = "done" if result.is_final else "unknown"
         return "failed" if result.status == "failed" else fate
-    return "failed" if result.outcome in ("not_sent", "rejected") else "unknown"
+    # A ValueError, as of a name that was used with another prompt, has no outcome: nothing was sent.
+    return "failed" if getattr(result, "outcome", "not_sent") in ("not_sent", "rejected") else "unknown"
 
 
 def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
-    job, error = (result, None) if isinstance(result, docplatform.Job) else (result.job, str(result))
+    is_job = isinstance(result, docplatform.Job)
+    job, error = (result, None) if is_job else (getattr(result, "job", None), str(result))
     known = {"job": job and job.id, "status": job and job.status, "pr_link": job and job.pr_link}
     return {"name": name, "result": fate, **known, "error": error}
 
