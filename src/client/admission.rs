@@ -108,7 +108,11 @@ impl Client {
             }
             // Nothing waits after this check. A locked store, or a suspended process, may have used up the time, and another
             // call may have been throttled.
-            let is_late = Instant::now() >= if had_time { last_call } else { *deadline };
+            let now = Instant::now();
+            let is_late = match had_time {
+                true => now > last_call,
+                false => now >= *deadline,
+            };
             if !is_late && throttled().is_none() {
                 return Ok(Admitted { permit, ticket });
             }
