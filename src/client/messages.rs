@@ -7,7 +7,7 @@ use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
-use crate::client::throttle::Lane;
+use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -241,7 +241,7 @@ impl Failed<'_> {
         error.request_id = self.request_id();
         if let Some(head) = self.failure.head() {
             error.status = Some(head.status);
-            error.retry_after = head.retry_after;
+            error.retry_after = head.retry_after.map(|wait| wait.min(MAX_THROTTLE));
         }
         if let Some(body) = self.body() {
             error.service_message = self.service_message(body);
@@ -411,7 +411,7 @@ impl Failed<'_> {
             404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
             408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {
-                Some(wait) => format!("try again after {} s", wait.as_secs()),
+                Some(wait) => format!("try again after {} s", wait.min(MAX_THROTTLE).as_secs()),
                 None => {
                     "the service did not say how long to wait: try again in some minutes".to_owned()
                 }
