@@ -596,7 +596,7 @@ class Client:
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
         counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
-        whole site.
+        whole site. Rows come in the service's order, which is no ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -663,7 +663,8 @@ class Client:
         first row.
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are page views: they can be added up over paths and days.
+        counts are page views: they can be added up over paths and days. Rows come in the service's order, which is no
+        ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2200,12 +2201,13 @@ def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: .
 # Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
 def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
 
-# How the totals of a site changed: the change, "rose", "fell" or "hardly changed", the plain change, and that per day.
+# The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
+# used instead, or contradicts the plain one.
 def _site_change(
     before: int, now: int, days_before: tuple[date, date], days: tuple[date, date]
-) -> tuple[float | None, str, float | None, float | None]: ...
+) -> tuple[float | None, str, float | None, tuple[str, float] | None]: ...
 
-# A comparison of visitors that were read already: of each period the rows (path, human, ai, total), the totals and the days.
+# A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
 def _comparison(
     rows: Sequence[tuple[str, int, int, int]],
     totals: Sequence[int],
@@ -2312,6 +2314,45 @@ class Table:
     @overload
     def __getitem__(self, key: slice, /) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
+    def top(self, n: int = 10, *, by: str = "total") -> Self:
+        """Returns the rows with the highest values of a column, the highest first. The service promises no order, so the
+        first rows of a listing are not the most read ones.
+
+        Args:
+            n: The largest number of rows; 10 by default.
+            by: A column of numbers or times; ``"total"`` by default. Rows without a value come last, and rows with the
+                same value stay in their order.
+
+        Returns:
+            A table of the same kind with these rows. Its ``totals``, ``requests`` and ``warnings`` are still those of
+            the whole export.
+
+        Raises:
+            ValueError: ``n`` is negative, or ``by`` is no such column.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> [(row["path"], row["ai"]) for row in table.top(2, by="ai")]
+            [('/api/authentication', 15307), ('/api/reference', 13951)]
+        """
+    def head(self, n: int = 10) -> Self:
+        """Returns the first rows, in the order of the table.
+
+        Args:
+            n: The largest number of rows; 10 by default.
+
+        Returns:
+            A table of the same kind with these rows. Its ``totals``, ``requests`` and ``warnings`` are still those of
+            the whole export.
+
+        Raises:
+            ValueError: ``n`` is negative.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> [str(row["date_from"]) for row in trend.head(2)]
+            ['2026-01-01', '2026-01-05']
+        """
     def __arrow_c_schema__(self) -> object:
         """The schema, for libraries that read Arrow's PyCapsule interface. It is the same for a table without rows."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -2477,7 +2518,8 @@ class VisitorTable(Table):
 
     The columns are ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent.
     ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
-    PyCapsule interface takes it without a copy.
+    PyCapsule interface takes it without a copy. The rows are in the service's order, which is no ranking; ``top``
+    ranks them.
 
     The counts of visitors are unique visitors of each path: they cannot be added up to those of the site, which are
     in ``totals``. The counts of views can be added up.
@@ -2670,13 +2712,12 @@ class Comparison(Table):
     The columns are ``path`` (string), and for each kind of readers (``human``, ``ai`` and ``total``) the count now
     (``human``), ``human_before``, ``human_change`` (int64), ``human_growth`` (float64: the change as a fraction, null if
     nobody read the path before) and ``human_significant`` (bool). A path that a period lacks counts 0 there. The rows
-    are in the service's order. ``len(change)``, ``change[0]`` and iteration give dicts; ``print`` shows the largest
-    changes.
+    are in the service's order, which is no ranking. ``len(change)``, ``change[0]`` and iteration give dicts; ``print``
+    shows the largest changes.
 
-    A change is significant if it is more than chance explains, and more than the pace of the site and the usual
-    scatter of its paths: the pace is the growth of a typical path. At most about 5 % of significant changes are false
-    alarms. A significant change is also at least 10 readers and 10 % of what the pace lets expect. Each kind is judged
-    by itself.
+    A change is significant if neither chance, nor the growth of a typical path (``pace``), nor the usual scatter of
+    the site's paths explains it. At most about 5 % of significant changes are false alarms. A significant change is
+    also at least 10 readers, and at least 10 % of the count that the pace predicts. Each kind is judged by itself.
 
     Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
 
@@ -2763,9 +2804,9 @@ class Comparison(Table):
     def change(self) -> Fractions:
         """The change of the whole site that the calendar does not explain: a ``Fractions`` tuple.
 
-        It is the smallest of three changes: of the totals, of the totals per day, and of the totals per working day
-        (Monday to Friday). It is 0 if they do not agree whether the site rose or fell, and ``None`` if there was nobody
-        before. ``totals`` and ``totals_before`` give the plain change.
+        It is the one of three changes that is nearest to zero: of the totals, of the totals per day, and of the totals
+        per working day (Monday to Friday). It is 0 if they disagree whether the site rose or fell, and ``None`` if
+        there was no reader before. ``totals`` and ``totals_before`` give the plain change.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
@@ -2864,9 +2905,9 @@ class Comparison(Table):
             of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A ``Table`` with one row for each section that was read: ``section`` (string), ``paths``, ``now``,
-            ``before``, ``change`` (int64), ``growth`` (float64, null if nobody read it before) and ``significant``
-            (bool).
+            A ``Table`` with one row for each section that was read: ``section`` (string), ``paths`` (how many were
+            read), ``now``, ``before``, ``change`` (int64), ``growth`` (float64, null if nobody read it before) and
+            ``significant`` (bool).
 
         Raises:
             ValueError: ``of`` is none of the three.
@@ -2898,6 +2939,8 @@ class Comparison(Table):
             >>> len(change.plot(n=5).patches)
             5
         """
+    @property
+    def _is_whole(self) -> bool: ...
     def _movements(self, of: str) -> list[tuple[int, str]]: ...
 
 def _table(meta: str, lines: bytes) -> Table: ...
@@ -3461,7 +3504,7 @@ class AsyncClient:
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
         counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
-        whole site.
+        whole site. Rows come in the service's order, which is no ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -3528,7 +3571,8 @@ class AsyncClient:
         first row.
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are page views: they can be added up over paths and days.
+        counts are page views: they can be added up over paths and days. Rows come in the service's order, which is no
+        ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,

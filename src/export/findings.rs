@@ -37,7 +37,7 @@ pub enum Finding {
         /// Of which days, if both ends are known.
         days: Option<Slice>,
     },
-    /// Two periods that are compared differ much in length.
+    /// The two periods of a comparison differ much in length.
     Uneven {
         now: Slice,
         before: Slice,
@@ -108,10 +108,11 @@ impl fmt::Display for Finding {
             ),
             Self::Uneven { now, before } => {
                 let [name, other] = [*now, *before].map(|days| Period::of(days).name());
-                let [days, days_before] = [now.count(), before.count()];
+                let [days, days_before] =
+                    [*now, *before].map(|days| number(days.count().unsigned_abs().into(), "day"));
                 write!(
                     f,
-                    "days of {name}: {days}, of {other}: {days_before}; more days have more readers for that reason alone"
+                    "{name} has {days}, and {other} has {days_before}: the longer period has higher counts for that reason alone"
                 )
             }
             Self::CutOff { rows, days } => {

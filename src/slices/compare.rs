@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -57,8 +56,7 @@ pub const SECTION_COLUMNS: &[Field] = &[
 ];
 
 /// A kind of readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Human,
     Ai,
@@ -91,7 +89,7 @@ impl Kind {
         1 + 5 * self as usize
     }
 
-    /// What belongs to this kind, of something that there is of each.
+    /// The value of this kind, of one for each kind.
     pub fn of<T: Copy>(self, [human, ai, total]: [T; 3]) -> T {
         match self {
             Self::Human => human,
@@ -116,7 +114,7 @@ pub struct Compared {
     pub requests: u64,
     /// The ends of periods that were not over when they were read.
     pub running: Vec<Date>,
-    /// How the typical path moved, by kind.
+    /// The pace of each kind.
     pub paces: [Pace; 3],
 }
 
@@ -205,7 +203,7 @@ impl Compared {
     }
 }
 
-/// Says that one of two periods is much shorter. Months are as long as each other.
+/// A finding if one of two periods is more than a tenth shorter, which no two months are.
 fn uneven(now: Period, before: Period) -> Option<Finding> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
@@ -307,7 +305,7 @@ fn table_of(rows: &Rows) -> Table {
     builder.finish()
 }
 
-/// Adds a row as it stands in a line of JSON: what a pickle carries. A change may be below 0, which no count of the service is.
+/// Adds a row from a line of JSON, as a pickle has it. A change may be negative, which no count of the service is.
 pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
     let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
     let cell = |field: &Field| match (row.get(field.name), field.holds) {
@@ -335,7 +333,7 @@ fn pairs(table: &Table, kind: Kind) -> impl Iterator<Item = (&str, Pair, bool)> 
     })
 }
 
-/// The rows that changed significantly and how, those that moved most first.
+/// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
 pub fn movements(table: &Table, kind: Kind, pace: Pace) -> Vec<(usize, Movement)> {
     let found = pairs(table, kind).enumerate();
     let significant = found.filter(|(_, (.., is_significant))| *is_significant);
@@ -353,7 +351,7 @@ pub fn movements(table: &Table, kind: Kind, pace: Pace) -> Vec<(usize, Movement)
     found.into_iter().map(|(.., at, how)| (at, how)).collect()
 }
 
-/// The sections of a site, those that moved first.
+/// The sections of a site; those that moved come first.
 pub fn sections(table: &Table, kind: Kind, pace: Pace) -> Table {
     let mut rows = Rows::new(SECTION_COLUMNS, None);
     for section in pace.sections(pairs(table, kind).map(|(path, pair, _)| (path, pair))) {

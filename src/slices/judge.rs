@@ -6,29 +6,32 @@ use jiff::civil::Weekday;
 
 use crate::dates::slices::Slice;
 
-/// The share of false alarms among the paths that are called significant.
+/// The largest share of false alarms among the significant changes.
 const FALSE_ALARMS: f64 = 0.05;
-/// A significant change is at least this share of what was expected.
+/// The smallest significant change, as a share of the expected count.
 const LEAST_SHARE: f64 = 0.1;
-/// A significant change is at least so many readers.
+/// The smallest significant change, in readers.
 const LEAST_READERS: f64 = 10.0;
-/// Paths with fewer readers in both periods together are not tested.
+/// The fewest readers of a path that is tested, in both periods together.
 const LEAST_TESTED: f64 = 10.0;
-/// Paths with fewer readers in both periods together say nothing about the pace.
+/// The fewest readers of a path that counts for the pace and the scatter, in both periods together.
 const LEAST_TYPICAL: f64 = 20.0;
-/// With fewer typical paths, the pace is the growth of all of them together.
+/// The fewest such paths from which the pace is measured.
 const LEAST_FOR_PACE: usize = 10;
-/// With fewer typical paths, the scatter cannot be measured.
+/// The fewest such paths from which the scatter is measured.
 const LEAST_FOR_SCATTER: usize = 20;
+/// The scatter of a site with fewer.
 const USUAL_SCATTER: f64 = 0.1;
 const MAX_SCATTER: f64 = 4.0;
-/// Half of a normal distribution lies within so many deviations.
+/// Half of a normal distribution lies within this many standard deviations.
 const HALF: f64 = 0.6745;
-/// How many deviations a section, or the whole site, must move.
+/// The smallest change of a section or of the whole site, in standard deviations.
 const LEAST_DEVIATIONS: f64 = 3.0;
+/// The smallest change of a section, as a share of the expected count.
 const LEAST_SECTION_SHARE: f64 = 0.05;
+/// The same in visits.
 const LEAST_SECTION_VISITS: f64 = 20.0;
-/// A site that changed by less "hardly changed".
+/// The smallest change of a whole site; a smaller one is "hardly changed".
 const LEAST_SITE_SHARE: f64 = 0.02;
 
 #[expect(
@@ -62,12 +65,12 @@ impl Pair {
     }
 }
 
-/// How the typical path of a site moved, and how much paths differ from that.
+/// The growth of a typical path, and how much paths differ from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// The typical path has so many times its readers.
+    /// The readers of a typical path, as a multiple of those before.
     pub ratio: f64,
-    /// How much paths differ from the pace anyway, as a share.
+    /// How much paths differ from the pace in any case, as a share.
     pub scatter: f64,
 }
 
@@ -99,12 +102,12 @@ impl Pace {
         self.ratio * float(before.into())
     }
 
-    /// How far a path is from what was expected.
+    /// The difference from the expected count.
     fn difference(self, pair: Pair) -> f64 {
         float(pair.now.into()) - self.expected(pair.before)
     }
 
-    /// The difference in standard deviations: those of counting, and those of the scatter.
+    /// The difference in standard deviations, which come from counting and from the scatter.
     pub fn deviations(self, pair: Pair) -> f64 {
         let Pair { before, now } = pair;
         let (before, now) = (float(before.into()), float(now.into()));
@@ -115,7 +118,7 @@ impl Pace {
         }
     }
 
-    /// Which of the paths changed significantly: the procedure of Benjamini and Hochberg, and a change that is large enough to matter.
+    /// Whether each path changed significantly: it passes the procedure of Benjamini and Hochberg, and the change is not too small.
     pub fn significant(self, pairs: &[Pair]) -> Vec<bool> {
         let chance = |pair: &Pair| libm::erfc(self.deviations(*pair).abs() / 2_f64.sqrt());
         let mut tested: Vec<_> = pairs
@@ -143,7 +146,7 @@ impl Pace {
         significant
     }
 
-    /// Which way a significant path moved; `None` if it moved the other way than it differs from the pace.
+    /// The direction of a significant path; `None` if it lost readers, but fewer than a typical path, or gained fewer.
     pub fn movement(self, pair: Pair) -> Option<Movement> {
         let (Pair { before, now }, difference) = (pair, self.difference(pair));
         match () {
@@ -155,7 +158,7 @@ impl Pace {
         }
     }
 
-    /// The sections of a site, those that moved first, by how far they are from what was expected.
+    /// The sections of a site: those that moved come first, then by the difference from the expected count.
     pub fn sections<'a>(self, paths: impl Iterator<Item = (&'a str, Pair)>) -> Vec<Section> {
         let mut sections: HashMap<String, (Section, u128)> = HashMap::new();
         for (path, pair) in paths.filter(|(_, pair)| pair.both() > 0) {
@@ -189,7 +192,7 @@ impl Pace {
     }
 }
 
-/// The middle one of some numbers, or the mean of the two in the middle.
+/// The middle one of the numbers, or the mean of the two in the middle.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<_> = numbers.collect();
     numbers.sort_unstable_by(f64::total_cmp);
@@ -201,7 +204,7 @@ fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// The scatter with which half of the most read paths are as near to the pace as chance would have them.
+/// The smallest scatter with which half of the most read paths are as near to the pace as in a normal distribution.
 fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
     if most_read.len() < LEAST_FOR_SCATTER {
         return USUAL_SCATTER;
@@ -224,7 +227,7 @@ fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
     high
 }
 
-/// How a path with a significant change moved.
+/// The direction of a significant change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Movement {
     /// It was read in both periods, and gained.
@@ -248,15 +251,15 @@ impl Movement {
     }
 }
 
-/// All paths with the same first segment, added up: these are visits of paths, and not readers.
+/// All paths with the same first segment. Its sums are visits of paths, and not readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// The first segment, such as `/guides`.
     pub name: String,
-    /// How many of its paths were read.
+    /// The number of its paths that were read.
     pub paths: i64,
     pub pair: Pair,
-    /// Whether it changed by more than the typical path, chance and the scatter explain.
+    /// Whether its change is more than the pace, chance and the scatter explain.
     pub moved: bool,
 }
 
@@ -278,16 +281,16 @@ pub fn section_of(path: &str) -> String {
     format!("/{}", first.unwrap_or_default())
 }
 
-/// How a whole site changed.
+/// The change of a whole site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SiteChange {
-    /// The change that the calendar cannot explain, as a share; `None` if there was nobody before.
+    /// The change that the calendar cannot explain, as a fraction; `None` if there was no reader before.
     pub change: Option<f64>,
+    pub verdict: Verdict,
     /// The change of the totals.
     pub plain: Option<f64>,
-    /// The change of the totals per day.
-    pub daily: Option<f64>,
-    pub verdict: Verdict,
+    /// The change that was used instead of the plain one, or that contradicts it.
+    pub other: Option<(Per, f64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -307,40 +310,62 @@ impl Verdict {
     }
 }
 
+/// The unit of the calendar by which totals are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    Day,
+    WorkingDay,
+}
+
+impl Per {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::WorkingDay => "working day",
+        }
+    }
+
+    fn count(self, days: Slice) -> i32 {
+        match self {
+            Self::Day => days.count(),
+            Self::WorkingDay => workdays(days),
+        }
+    }
+}
+
 impl SiteChange {
     /// Judges the totals of two periods.
     pub fn of(totals: Pair, days_before: Slice, days: Slice) -> Self {
         let Some(plain) = totals.growth() else {
-            let verdict = match totals.now {
-                0 => Verdict::HardlyChanged,
-                _ => Verdict::Rose,
+            let is_none = totals.now == 0;
+            let (change, verdict) = match is_none {
+                true => (Some(0.0), Verdict::HardlyChanged),
+                false => (None, Verdict::Rose),
             };
-            let change = (totals.now == 0).then_some(0.0);
             return Self {
                 change,
-                plain: change,
-                daily: change,
                 verdict,
+                plain: change,
+                other: None,
             };
         };
         let (before, now) = (float(totals.before.into()), float(totals.now.into()));
-        let per = |count: fn(Slice) -> i32| {
-            let (counted, counted_before) = (f64::from(count(days)), f64::from(count(days_before)));
-            (counted > 0.0 && counted_before > 0.0)
-                .then(|| now / counted / (before / counted_before) - 1.0)
+        let mut found = vec![(None, now / before - 1.0)];
+        for per in [Per::Day, Per::WorkingDay] {
+            let [count, count_before] = [days, days_before].map(|days| per.count(days));
+            if count > 0 && count_before > 0 {
+                let value = now / f64::from(count) / (before / f64::from(count_before)) - 1.0;
+                // The same number of days gives the plain change again, but for its last digit.
+                found.push(((count != count_before).then_some(per), value));
+            }
+        }
+        let found = || found.iter().copied();
+        let opposing = found().find(|(_, value)| value * plain <= 0.0);
+        let nearest = found().min_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()));
+        let change = match (opposing, nearest) {
+            (None, Some((_, value))) => value,
+            _ => 0.0,
         };
-        let daily = per(|days| days.count());
-        let found: Vec<_> = [Some(now / before - 1.0), daily, per(workdays)]
-            .into_iter()
-            .flatten()
-            .collect();
-        let agree =
-            found.iter().all(|value| *value > 0.0) || found.iter().all(|value| *value < 0.0);
-        let nearest = found
-            .iter()
-            .copied()
-            .min_by(|one, other| one.abs().total_cmp(&other.abs()));
-        let change = nearest.filter(|_| agree).unwrap_or_default();
         let difference = i128::from(totals.now) - i128::from(totals.before);
         let is_chance =
             float(difference).powi(2) <= LEAST_DEVIATIONS * LEAST_DEVIATIONS * float(totals.both());
@@ -352,14 +377,16 @@ impl SiteChange {
         };
         Self {
             change: Some(change),
-            plain: Some(plain),
-            daily,
             verdict,
+            plain: Some(plain),
+            other: opposing
+                .or(nearest)
+                .and_then(|(per, value)| Some((per?, value))),
         }
     }
 }
 
-/// How many days from Monday to Friday a range has.
+/// The number of days from Monday to Friday.
 fn workdays(days: Slice) -> i32 {
     let (count, first) = (days.count(), days.from.weekday().since(Weekday::Monday));
     let rest = (0..count % 7).filter(|day| (i32::from(first) + day) % 7 < 5);

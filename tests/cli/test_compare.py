@@ -36,9 +36,9 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
     assert ended.err.splitlines() == [
         "Reading January 2024 and December 2023",
         "January 2024 and December 2023.",
-        "All readers hardly changed: 545 after 550 (\u22120.9%).",
-        "People hardly changed: 272 after 275 (\u22121.1%).",
-        "AI agents hardly changed: 109 after 110 (\u22120.9%).",
+        "Readers hardly changed: 545 after 550 (0.9% fewer).",
+        "People hardly changed: 272 after 275 (1.1% fewer).",
+        "AI agents hardly changed: 109 after 110 (0.9% fewer).",
         CHANCE,
         "People: 4 paths changed; --of human lists them.",
         "AI agents: 2 paths changed; --of ai lists them.",

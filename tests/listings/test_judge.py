@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from docplatform import Comparison
+from docplatform._hooks import numbers
 from docplatform._native import _site_change
 from docplatform.testing import StubServer
 from helpers import judge
@@ -179,5 +180,79 @@ def test_the_stubs_months_list_what_its_story_moves() -> None:
     assert february.change == (0, 0, 0)
     assert str(february).splitlines()[:2] == [
         "February 2026 (28 days) and January 2026 (31 days)",
-        "All readers hardly changed: 139,558 after 147,011 (\u22125.1%, but +5.1% a day)",
+        "Readers hardly changed: 139,558 in 28 days, after 147,011 in 31 (5.1% fewer, but 5.1% more per day)",
     ]
+
+
+def test_a_flat_year_of_the_stubs_kind_has_no_mover() -> None:
+    with StubServer(judge.flat_months()) as stub, stub.client() as client:
+        for month in range(1, 13):
+            found = client.compare_visitors(f"2025-{month:02}")
+            assert [moved(found, kind) for kind in KINDS] == [[], [], []]
+            assert sum("hardly changed" in line for line in str(found).splitlines()) == 3
+
+
+JULY, AUGUST = (date(2026, 7, 1), date(2026, 8, 1)), (date(2026, 8, 1), date(2026, 9, 1))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "periods", "said"),
+    [
+        (0, 0, (JULY, AUGUST), "X hardly changed: 0 after 0 (the same)"),
+        (0, 9, (JULY, AUGUST), "X rose from 0: 9 after 0"),
+        (9, 0, (JULY, AUGUST), "X fell by 100%: 0 after 9"),
+        (
+            10_000,
+            10_100,
+            (judge.FEBRUARY, judge.FEBRUARY),
+            "X hardly changed: 10,100 after 10,000 (1.0% more)",
+        ),
+        (
+            10_000,
+            10_000,
+            (judge.FEBRUARY, judge.FEBRUARY),
+            "X hardly changed: 10,000 after 10,000 (the same)",
+        ),
+        (
+            10_000,
+            300_000,
+            (judge.FEBRUARY, judge.FEBRUARY),
+            "X rose to 30 times as many: 300,000 after 10,000",
+        ),
+        # July has 23 working days, and August 21.
+        (
+            10_000,
+            9_000,
+            (JULY, AUGUST),
+            "X hardly changed: 9,000 after 10,000 (10% fewer, or 1.4% fewer per working day)",
+        ),
+        (
+            10_000,
+            9_500,
+            (JULY, AUGUST),
+            "X hardly changed: 9,500 after 10,000 (5.0% fewer, but 4.0% more per working day)",
+        ),
+        (
+            10_000,
+            8_000,
+            (JULY, AUGUST),
+            "X fell by 12%, counted per working day: 8,000 after 10,000 (20% fewer in all)",
+        ),
+        (
+            10_000,
+            13_000,
+            (judge.FEBRUARY, judge.MARCH),
+            "X rose by 17%, counted per day: 13,000 in 31 days, after 10,000 in 28 (30% more in all)",
+        ),
+        (
+            10_000,
+            500,
+            (judge.FEBRUARY, (date(2026, 2, 2), date(2026, 2, 3))),
+            "X hardly changed: 500 in 1 day, after 10,000 in 28 (95% fewer, but 40% more per day)",
+        ),
+    ],
+)
+def test_the_change_of_a_site_in_a_sentence(
+    before: int, now: int, periods: tuple[judge.Days, judge.Days], said: str
+) -> None:
+    assert numbers.site("X", before, now, *periods) == said

@@ -32,7 +32,7 @@ def test_a_table_prints_its_rows() -> None:
     table = collect([row(0, path="/quickstart"), row(1, path="/auth", human=1234)])
     cells = [(f"{line['human']:,}", f"{line['ai']:,}", f"{line['total']:,}") for line in table]
     (one, other), widths = cells, [max(5, len(cell)) for cell in cells[1]]
-    assert str(table).splitlines()[0] == "shape: (2, 4)"
+    assert str(table).splitlines()[0] == "shape: (2, 4), in the service's order"
     lines = [re.findall(r"[^│┆ ]+", line) for line in str(table).splitlines() if "│" in line]
     assert lines == [
         ["path", "human", "ai", "total"],
@@ -49,7 +49,7 @@ def test_a_table_prints_its_rows() -> None:
 
 def test_a_large_table_prints_both_ends() -> None:
     shown = str(collect(ROWS))
-    assert shown.startswith("shape: (600, 4)\n")
+    assert shown.startswith("shape: (600, 4), in the service's order\n")
     paths = [line["path"] for line in ROWS]
     found = [path for path in paths if f"│ {path} " in shown]
     assert found == [*paths[:5], *paths[-5:]]

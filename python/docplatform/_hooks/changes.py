@@ -13,51 +13,57 @@ if TYPE_CHECKING:
 
     from docplatform import Comparison
 
-CHANCE = "Only changes are listed that chance, the growth of the whole site and the usual ups and downs of its pages do not explain."
-"""Which changes are listed."""
-# The side and the label tell them apart, and in print the hatching.
+CHANCE = "Changes are left out if chance, the growth of the whole site, or the usual ups and downs of its pages explain them."
+"""The rule by which changes are listed."""
+LABELS = {"new": "new", "vanished": "gone"}
+"""The words instead of a percentage."""
+# The side and the label of a bar say the same, and in print the hatching.
 STYLES: dict[str, dict[str, Any]] = {
-    "riser": {"label": "more", "facecolor": "#009E73"},
-    "new": {"label": "new", "facecolor": "#56B4E9", "hatch": "...", "edgecolor": "white"},
-    "faller": {"label": "fewer", "facecolor": "#D55E00", "hatch": "////", "edgecolor": "white"},
-    "vanished": {"label": "gone", "facecolor": "#CC79A7", "hatch": "xxx", "edgecolor": "white"},
+    "riser": {"facecolor": "#009E73"},
+    "new": {"facecolor": "#56B4E9", "hatch": "...", "edgecolor": "white"},
+    "faller": {"facecolor": "#D55E00", "hatch": "////", "edgecolor": "white"},
+    "vanished": {"facecolor": "#CC79A7", "hatch": "xxx", "edgecolor": "white"},
 }
 SHOWN = 10
 """The most rows that are shown."""
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:
-    """The kinds of readers, and how a sentence about one begins."""
+    """The kinds of readers, and the words with which a sentence about each begins."""
     if comparison._adds_up:
-        return {"total": "All views", "human": "Views by people", "ai": "Views by AI agents"}
-    return {"total": "All readers", "human": "People", "ai": "AI agents"}
+        return {"total": "Views", "human": "Views by people", "ai": "Views by AI agents"}
+    return {"total": "Readers", "human": "People", "ai": "AI agents"}
 
 
 def periods(comparison: Comparison) -> str:
-    """The names of the two periods; and their days, if these are not the same."""
+    """The names of the two periods, with their numbers of days if these differ."""
     ends = (
         (comparison.period, comparison.date_from, comparison.date_to),
         (comparison.before, comparison.date_from_before, comparison.date_to_before),
     )
-    days = [(to - since).days if since and to else 0 for _, since, to in ends]
+    counts = [(to - since).days if since and to else 0 for _, since, to in ends]
     found = []
-    for (name, _, to), count in zip(ends, days, strict=True):
-        facts = [f"{count:,} day{'' if count == 1 else 's'}"] if len({*days}) > 1 else []
+    for (name, _, to), count in zip(ends, counts, strict=True):
+        facts = [numbers.days(count)] if len({*counts}) > 1 else []
         facts += ["not over"] if to in comparison._running else []
         found.append(f"{name} ({', '.join(facts)})" if facts else name)
     return " and ".join(found)
 
 
 def site(comparison: Comparison, kind: str) -> str:
-    """How the whole site changed, in a sentence."""
+    """The change of the whole site, in a sentence. A period that is not over has no verdict."""
     dates = (comparison.date_from_before, comparison.date_to_before, comparison.date_from, comparison.date_to)
     since_before, to_before, since, to = (day for day in dates if day is not None)
+    name = kinds(comparison)[kind]
     before, now = (getattr(one, kind) for one in (comparison.totals_before, comparison.totals))
-    return numbers.site(kinds(comparison)[kind], before, now, (since_before, to_before), (since, to))
+    if running := comparison._running:
+        far, far_before = (" so far" if day in running else "" for day in (to, to_before))
+        return f"{name}: {now:,}{far}, after {before:,}{far_before}"
+    return numbers.site(name, before, now, (since_before, to_before), (since, to))
 
 
 def lines(comparison: Comparison) -> list[str]:
-    """The two periods, and how the site changed."""
+    """The two periods, and the change of the site."""
     return [periods(comparison), *(site(comparison, kind) for kind in kinds(comparison))]
 
 
@@ -67,9 +73,10 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
-    """The rows to show, and a sentence about them: of a whole comparison those with the largest changes, else the first."""
+    """A sentence about the rows to show, and these rows: those with the largest changes, or the first ones of a table with some of the
+    rows."""
     moved = {kind: dict(comparison._movements(kind)) for kind in Totals._fields}
-    if comparison._order is None:
+    if comparison._is_whole:
         size = {
             at: max(abs(comparison[at][f"{kind}_change"]) for kind in moved if at in moved[kind])
             for at in {at for found in moved.values() for at in found}
@@ -81,7 +88,7 @@ def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
         places = [*range(min(SHOWN, len(comparison)))]
         first = f"first {SHOWN} of " if len(comparison) > SHOWN else ""
         unit = "path" if len(comparison) == 1 else "paths"
-        said = f"{first}{len(comparison):,} {unit}, {comparison._order}; * is a significant change"
+        said = f"{first}{len(comparison):,} {unit}{shown.order(comparison)}; * is a significant change"
     names = {"total": "all", "human": "people", "ai": "AI agents"}
     listed = [
         {
@@ -98,8 +105,8 @@ def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
 def _change(row: dict[str, Any], kind: str, how: str | None) -> str:
     """A change of a path as a share, with a star if it is significant."""
     before, now = row[f"{kind}_before"], row[kind]
-    if how in ("new", "vanished"):
-        return f"{STYLES[how]['label']} *"
+    if how in LABELS:
+        return f"{LABELS[how]} *"
     share = numbers.percent(before, now) if before else ""
     return f"{share} *" if row[f"{kind}_significant"] else share
 
@@ -124,9 +131,8 @@ def draw(comparison: Comparison, n: int, of: str, ax: Axes | None) -> Axes:
     drawn = [row for row, _ in found]
     axes = ax if ax is not None else plots._axes(len(found))
     for at, (row, how) in enumerate(found):
-        style = {name: value for name, value in STYLES[how].items() if name != "label"}
         label = _change(row, of, how).removesuffix(" *")
-        axes.bar_label(axes.barh(at, row[f"{of}_change"], 0.7, **style), [label], padding=3)
+        axes.bar_label(axes.barh(at, row[f"{of}_change"], 0.7, **STYLES[how]), [label], padding=3)
     plots._name_bars(axes, drawn)
     # Room for the labels beside the bars.
     axes.margins(x=0.15)
@@ -138,10 +144,7 @@ def draw(comparison: Comparison, n: int, of: str, ax: Axes | None) -> Axes:
     measure = f"change in {plots.measure(comparison, 'page')}"
     below = ". ".join([measure, *(note.removesuffix(".") for note in notes(comparison))])
     axes.set_xlabel(plots._wrapped(axes, below, axes.xaxis.label))
-    from matplotlib.patches import Patch
-
-    there = [style for how, style in STYLES.items() if how in {how for _, how in found}]
-    title = f"{periods(comparison)}. {site(comparison, of)}"
-    plots._finish(axes, title, "x", handles=[Patch(**style) for style in there])
+    # No key: the labels say the same.
+    plots._finish(axes, f"{periods(comparison)}. {site(comparison, of)}", "x", handles=[])
     axes.xaxis.set_major_formatter("{x:+,.0f}")
     return axes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docplatform._hooks import changes, ranges
+from docplatform._hooks.shown import order
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
@@ -141,6 +142,6 @@ def _caption(table: VisitorTable) -> str:
 def _range(table: Table, unit: str) -> list[str]:
     unit = unit if len(table) == 1 else f"{unit}s"
     shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
-    parts = [shown]
+    parts = [shown + order(table)]
     named = ranges.name(table.date_from, table.date_to)
     return [*parts, named] if named else parts

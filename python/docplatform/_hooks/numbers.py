@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docplatform._native import _site_change
 
@@ -31,18 +31,58 @@ def share(change: float) -> str:
     return "0%" if text[1:] == "0.0" else f"{text}%".replace("-", MINUS)
 
 
-def site(name: str, before: int, now: int, days_before: Days, days: Days) -> str:
-    """How a whole site changed: ``People fell by 28%: 80,568 after 111,899``. If the calendar explains a part of the change, the plain
-    change follows.
-    """
-    change, verdict, plain, daily = _site_change(before, now, days_before, days)
+class Moved(NamedTuple):
+    """The change of a whole site."""
+
+    said: str
+    """``rose by 14%``, ``fell by 14%`` or ``hardly changed``."""
+    per: str
+    """``day`` or ``working day``, if the change is that of the readers per day."""
+    more: str
+    """The plain change, if the calendar may explain a part of it."""
+
+    @property
+    def rose(self) -> bool:
+        """Whether it rose."""
+        return self.said.startswith("rose")
+
+
+def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
+    """Judges the totals of two periods."""
+    change, verdict, plain, other = _site_change(before, now, period_before, period)
+    if change is None or plain is None:
+        return Moved("rose from 0", "", "")
+    if verdict != "hardly changed":
+        by = (
+            f"by {share(change).lstrip('+' + MINUS)}"
+            if change <= 9
+            else f"to {change + 1:,.0f} times as many"
+        )
+        return Moved(f"{verdict} {by}", *((other[0], f"{compared(plain)} in all") if other else ("", "")))
+    more = compared(plain)
+    if other is not None:
+        per, value = other
+        more += f", {'but' if plain * value < 0 else 'or'} {compared(value)} per {per}"
+    return Moved(verdict, "", more)
+
+
+def site(name: str, before: int, now: int, period_before: Days, period: Days) -> str:
+    """The change of a whole site in a sentence: ``People fell by 28%: 80,568 after 111,899``."""
+    found = moved(before, now, period_before, period)
+    per = f", counted per {found.per}" if found.per else ""
+    lengths = [(to - since).days for since, to in (period, period_before)]
     numbers = f"{now:,} after {before:,}"
-    if change is None or plain is None or daily is None:
-        return f"{name}: {numbers}"
-    if verdict == "hardly changed":
-        apart = min(plain, daily) < 0 < max(plain, daily) and share(plain) != share(daily)
-        shown = f"{share(plain)}, but {share(daily)} a day" if apart else share(plain)
-        return f"{name} hardly changed: {numbers} ({shown})"
-    used = f"by {share(change).lstrip('+' + MINUS)}" if change <= 9 else f"to {change + 1:,.0f} times as many"
-    more = f" ({percent(before, now)})" if share(change) != share(plain) else ""
-    return f"{name} {verdict} {used}: {numbers}{more}"
+    if lengths[0] != lengths[1]:
+        numbers = f"{now:,} in {days(lengths[0])}, after {before:,} in {lengths[1]:,}"
+    return f"{name} {found.said}{per}: {numbers}{f' ({found.more})' if found.more else ''}"
+
+
+def days(count: int) -> str:
+    """A number of days: ``31 days``."""
+    return f"{count:,} day{'' if count == 1 else 's'}"
+
+
+def compared(change: float) -> str:
+    """A fraction as a comparison: ``14% more``, ``3.2% fewer`` or ``the same``."""
+    size = share(abs(change)).lstrip("+")
+    return "the same" if size == "0%" else f"{size} {'more' if change > 0 else 'fewer'}"

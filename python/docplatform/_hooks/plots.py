@@ -7,6 +7,7 @@ import warnings
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
+from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,7 +119,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     from matplotlib.dates import DateFormatter
 
     axes = ax if ax is not None else _axes(8)
-    slices = list(table)
+    slices = sorted(table, key=itemgetter("date_from"))
     days = [one["date_from"] for one in slices]
     ends, running = [one["date_to"] for one in slices], table._running
     cut = [end for day, end in zip(days, ends, strict=True) if _is_cut(table.every, day, end)]
@@ -192,6 +193,8 @@ def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> No
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_wrapped(axes, title, axes.title), parse_math=False)
+    if not key.get("handles", True):
+        return
     key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
     # Placed again at each drawing, so that the key is above the title, even one that the user sets later.
     setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy

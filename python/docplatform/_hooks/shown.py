@@ -37,8 +37,13 @@ def text(table: Table) -> str:
         ]
         for name, kind in columns
     ]
-    shape = f"shape: ({count:,}, {len(columns)})"
+    shape = f"shape: ({count:,}, {len(columns)}){order(table)}"
     return f"{shape}\n{boxed(cells, [kind in {'i64', 'f64'} for _, kind in columns], 3)}"
+
+
+def order(table: Table) -> str:
+    """The order of the rows, for the end of a sentence, if there is one to mention."""
+    return f", {table._order}" if table._order and len(table) > 1 else ""
 
 
 def boxed(cells: list[list[str]], right: list[bool], head: int) -> str:

@@ -1,4 +1,4 @@
-//! `Comparison`: two periods side by side, and what of the difference stands out.
+//! `Comparison`: two periods side by side, and the changes that are significant.
 
 use std::sync::Arc;
 
@@ -106,13 +106,19 @@ impl Comparison {
             .unbind())
     }
 
+    /// Whether its rows are all paths of both periods.
+    #[getter]
+    fn _is_whole(slf: &Bound<'_, Self>) -> bool {
+        meta(slf).order.is_none()
+    }
+
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "changes", "text")?
             .call_out((slf,))?
             .unbind())
     }
 
-    /// The numbers of the rows that changed significantly, and how each did, those that moved most first.
+    /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
     fn _movements(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::of)] of: Kind,
@@ -141,10 +147,10 @@ fn movements(slf: &Bound<'_, Comparison>, of: Kind) -> Vec<(usize, Movement)> {
 fn moved(slf: &Bound<'_, Comparison>, which: Movement, n: usize, of: Kind) -> PyResult<Py<PyAny>> {
     let found = movements(slf, of).into_iter();
     let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
-    let order = format!("sorted by the change of {}", of.as_str());
+    let order = format!("sorted by {}_change", of.as_str());
     wrap(
         slf.py(),
-        data(slf).take(&rows.take(n).collect::<Vec<_>>(), order),
+        data(slf).take(&rows.take(n).collect::<Vec<_>>(), Some(order)),
     )
 }
 
@@ -164,8 +170,8 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<P
         .unbind())
 }
 
-/// How the totals of a site changed: the change, "rose", "fell" or "hardly changed", the plain change, and that per day. Each change is
-/// `None` if there was nobody before.
+/// The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
+/// used instead, or contradicts the plain one. The changes are `None` if there was no reader before.
 #[pyfunction]
 #[pyo3(signature = (before, now, days_before, days))]
 pub(crate) fn _site_change(
@@ -173,13 +179,18 @@ pub(crate) fn _site_change(
     now: i64,
     #[pyo3(from_py_with = convert::days)] days_before: Slice,
     #[pyo3(from_py_with = convert::days)] days: Slice,
-) -> (Option<f64>, &'static str, Option<f64>, Option<f64>) {
+) -> (
+    Option<f64>,
+    &'static str,
+    Option<f64>,
+    Option<(&'static str, f64)>,
+) {
     let found = SiteChange::of(Pair { before, now }, days_before, days);
-    let verdict = found.verdict.as_str();
-    (found.change, verdict, found.plain, found.daily)
+    let other = found.other.map(|(per, value)| (per.as_str(), value));
+    (found.change, found.verdict.as_str(), found.plain, other)
 }
 
-/// A comparison of visitors that were read already: of each period the rows (path, human, ai, total), the totals and the days.
+/// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
 #[pyfunction]
 #[pyo3(signature = (rows, totals, days, rows_before, totals_before, days_before))]
 pub(crate) fn _comparison(

@@ -59,13 +59,13 @@ pub(crate) struct Meta {
     /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
     pub(crate) before: Option<(Slice, Totals)>,
-    /// Of a comparison: how the typical path of each kind moved, and the scatter, as bits, so that a pickle has them to the last one.
+    /// Of a comparison: the pace and the scatter of each kind. They are bits, because JSON may lose the last digit of a float.
     #[serde(default)]
     paces: [[u64; 2]; 3],
     /// Whether the rows are the sections of a comparison.
     #[serde(default)]
     sections: bool,
-    /// How the rows were chosen and sorted; `None`: all, in the order in which they came.
+    /// The order of the rows, in words, if they were chosen or sorted.
     #[serde(default)]
     pub(crate) order: Option<String>,
 }
@@ -132,7 +132,7 @@ impl Meta {
         }
     }
 
-    /// How the typical path of each kind moved.
+    /// Of a comparison: the pace of each kind.
     pub(crate) fn paces(&self) -> [Pace; 3] {
         self.paces.map(|bits| {
             let [ratio, scatter] = bits.map(f64::from_bits);
@@ -210,14 +210,20 @@ pub(crate) struct Data {
 
 impl Data {
     /// The table of these rows, in this order.
-    pub(crate) fn take(&self, rows: &[usize], order: String) -> Self {
+    pub(crate) fn take(&self, rows: &[usize], order: Option<String>) -> Self {
         let table = Arc::new(self.table.take(rows));
         let meta = Meta {
             slices: table.slices().to_vec(),
-            order: Some(order),
+            order,
             ..self.meta.clone()
         };
         Self { table, meta }
+    }
+
+    /// The order of the rows, in words; `None` if it is that of the days.
+    pub(crate) fn order(&self) -> Option<&str> {
+        let own = (!self.meta.site).then_some("in the service's order");
+        self.meta.order.as_deref().or(own)
     }
 
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {

@@ -139,6 +139,34 @@ impl BaseTable {
         arrow::stream(py, self.0.table.reader()?)
     }
 
+    #[doc = doc!("Table.top")]
+    #[pyo3(signature = (n = 10, *, by = "total"))]
+    fn top(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::by)] by: &str,
+    ) -> PyResult<Py<PyAny>> {
+        let taken = py.detach(|| {
+            let mut rows = self.0.table.ranked(by)?;
+            rows.truncate(n);
+            Ok::<_, Error>(self.0.take(&rows, Some(format!("sorted by {by}"))))
+        })?;
+        wrap(py, taken)
+    }
+
+    #[doc = doc!("Table.head")]
+    #[pyo3(signature = (n = 10))]
+    fn head(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
+        let rows: Vec<_> = (0..n.min(self.0.table.len())).collect();
+        let order = self.0.order().map(str::to_owned);
+        wrap(py, py.detach(|| self.0.take(&rows, order)))
+    }
+
     #[doc = doc!("Table.to_pandas")]
     fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         frame(slf.into_any(), "to_pandas")
@@ -422,10 +450,10 @@ impl BaseTable {
             .collect()
     }
 
-    /// How the rows were chosen and sorted; `None`: all, in the order in which they came.
+    /// The order of the rows, in words; `None` if it is that of the days.
     #[getter]
     fn _order(&self) -> Option<&str> {
-        self.0.meta.order.as_deref()
+        self.0.order()
     }
 
     /// Whether what it counts adds up over its rows: charts and notebooks say so.

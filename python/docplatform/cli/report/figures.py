@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docplatform import Totals
 from docplatform._hooks import ranges
-from docplatform._native import _comparison, _is_cut, _site_change
+from docplatform._hooks.numbers import Moved, moved
+from docplatform._native import _comparison, _is_cut
 from docplatform.cli.report.top import Top
 
 if TYPE_CHECKING:
@@ -86,14 +87,13 @@ class Comparison:
         """How many days it has."""
         return (self.dates[0][1] - self.dates[0][0]).days
 
-    def site(self, kind: str, now: Totals) -> tuple[float | None, str, float | None, float | None]:
-        """How the whole site changed: the change, the verdict, the plain change, and that per day."""
-        return _site_change(getattr(self.totals, kind), getattr(now, kind), *self.dates)
+    def moved(self, kind: str, now: Totals) -> Moved:
+        """The change of the whole site since."""
+        return moved(getattr(self.totals, kind), getattr(now, kind), *self.dates)
 
     def parted(self, now: Totals) -> bool:
         """Whether one of people and AI agents rose, and the other did not."""
-        verdicts = [self.site(kind, now)[1] for kind in ("human", "ai")]
-        return verdicts.count("rose") == 1
+        return self.moved("human", now).rose != self.moved("ai", now).rose
 
 
 class Section(NamedTuple):
@@ -221,11 +221,11 @@ def compare(
     )
     # People who leave while AI agents come are not seen in the sum of both.
     kinds = ("human", "ai", "total") if comparison.parted(totals_now) else ("total", "human", "ai")
-    moved = {kind: found._movements(kind) for kind in kinds}
-    of = next((kind for kind in kinds if moved[kind]), "total")
+    movers = {kind: found._movements(kind) for kind in kinds}
+    of = next((kind for kind in kinds if movers[kind]), "total")
 
     def listed(how: str) -> list[Change]:
-        places = [at for at, moved_how in moved[of] if moved_how == how]
+        places = [at for at, direction in movers[of] if direction == how]
         return [
             Change(row["path"], _side(row, "_before"), _side(row, ""), of)
             for row in map(found.__getitem__, places)

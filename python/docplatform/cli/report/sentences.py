@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from docplatform._hooks import changes
-from docplatform._hooks.numbers import share as in_percent
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import share
-from docplatform.cli.report.words import AI_TRAFFIC, MINUS, part, percent, signed
+from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,29 +75,15 @@ def _site(now: Totals, found: Comparison) -> Iterator[str]:
     of_days = found.name[:1].isdigit() and " " in found.name
     when = f"({found.name})" if of_days else f"in {found.name}"
     ends = f"from {before.total:,} {when} to {now.total:,}"
-    kinds = f"People {_moved(found, now, 'human')}, and AI agents {_moved(found, now, 'ai')}"
+    people, agents, readers = (found.moved(kind, now) for kind in READERS)
+    kinds = f"People {people.said}, and AI agents {agents.said}"
     if found.parted(now):
         yield f"{kinds}. Readers in all: {percent(before.total, now.total)}, {ends}."
         yield _agents(now)
         return
-    _, verdict, plain, daily = found.site("total", now)
-    apart = plain is not None and daily is not None and min(plain, daily) < 0 < max(plain, daily)
-    both = f" ({in_percent(plain or 0)}, but {in_percent(daily or 0)} a day)"
-    calendar = both if apart and verdict == "hardly changed" and found.dates[0] else ""
-    yield f"The number of readers {_moved(found, now, 'total')}: {ends}{calendar}."
+    more = f" ({readers.more})" if readers.more else ""
+    yield f"The number of readers {readers.said}{f', counted per {readers.per}' if readers.per else ''}: {ends}{more}."
     yield f"{kinds}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
-
-
-def _moved(found: Comparison, now: Totals, kind: str) -> str:
-    """How a kind of readers changed, as a verb: ``rose by 14%``."""
-    change, verdict, _, _ = found.site(kind, now)
-    if change is None:
-        return "came for the first time"
-    if verdict == "hardly changed":
-        return verdict
-    if change > 9:
-        return f"grew to {change + 1:,.0f} times as many"
-    return f"{verdict} by {in_percent(change).lstrip('+' + MINUS)}"
 
 
 def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
@@ -217,9 +202,8 @@ def notes(report: Report) -> Iterator[str]:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
     if report.days is not None and report.days != found.days:
         yield f"{capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
-    shown = [found.site(kind, report.totals) for kind in READERS] if report.totals is not None else []
-    if any(in_percent(change or 0) != in_percent(plain or 0) for change, _, plain, _ in shown):
-        yield "The sentences name the changes that remain when the number of days and of working days is considered."
+    if report.totals is not None and any(found.moved(kind, report.totals).per for kind in READERS):
+        yield "Changes are counted per day or per working day where that explains a part of them."
 
 
 def trend_notes(report: Report) -> Iterator[str]:

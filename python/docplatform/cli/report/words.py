@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docplatform._hooks.numbers import MINUS as MINUS
+from docplatform._hooks.numbers import MINUS
 from docplatform._hooks.numbers import percent as percent
 
 if TYPE_CHECKING:
