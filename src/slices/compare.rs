@@ -108,7 +108,7 @@ pub struct Compared {
     pub totals: Totals,
     /// The same in the one before it.
     pub totals_before: Totals,
-    /// What was found on the way, in words.
+    /// The findings, in words.
     pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,

@@ -16,9 +16,9 @@ const LEAST_READERS: f64 = 10.0;
 const LEAST_TESTED: f64 = 10.0;
 /// The fewest readers of a path that counts for the pace and the scatter, in both periods together.
 const LEAST_TYPICAL: f64 = 20.0;
-/// The fewest such paths from which the pace is measured.
+/// The fewest such paths for measuring the pace.
 const LEAST_FOR_PACE: usize = 10;
-/// The fewest such paths from which the scatter is measured.
+/// The fewest such paths for measuring the scatter.
 const LEAST_FOR_SCATTER: usize = 20;
 /// The scatter of a site with fewer.
 const USUAL_SCATTER: f64 = 0.1;
@@ -204,7 +204,7 @@ fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// The smallest scatter with which half of the most read paths are as near to the pace as in a normal distribution.
+/// The smallest scatter that puts half of the most read paths within [`HALF`] standard deviations.
 fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
     if most_read.len() < LEAST_FOR_SCATTER {
         return USUAL_SCATTER;
@@ -310,7 +310,7 @@ impl Verdict {
     }
 }
 
-/// The unit of the calendar by which totals are divided.
+/// The unit of a rate: readers per day, or per working day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
     Day,

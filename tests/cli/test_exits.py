@@ -6,13 +6,12 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import ConfigurationError, Visitors
+from docplatform import ConfigurationError
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
@@ -34,14 +33,13 @@ def test_the_help_lists_every_code(cli: Cli) -> None:
 @pytest.mark.row("J12")
 @pytest.mark.parametrize("error", [ValueError, ConfigurationError])
 def test_a_failure_after_a_request_is_1_and_not_wrong_usage(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError], tmp_path: Path
 ) -> None:
-    def counted(visitors: Visitors, *_: object) -> Iterator[dict[str, Any]]:
-        yield from (dict(row) for row in visitors)
+    def fail(*_: object, **__: object) -> None:
         raise error("it failed on the way")
 
-    monkeypatch.setattr("docplatform.cli.visitors.counted", counted)
-    ended = cli("visitors", "top")
+    monkeypatch.setattr("docplatform.cli.writing.Writer.write", fail)
+    ended = cli("visitors", "top", "-o", str(tmp_path / "top.csv"))
     assert (ended.status, ended.out, len(cli.stub.requests)) == (1, "", 4)
     assert ended.err.splitlines()[1:] == [
         "docplatform: it failed on the way",

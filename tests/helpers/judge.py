@@ -24,7 +24,7 @@ class Judged(NamedTuple):
 
 
 def judge(before: list[int], now: list[int]) -> Judged:
-    """Which of the pages with these counts of one kind changed significantly."""
+    """Judges the pages with these counts of one kind."""
     pairs = list(zip(before, now, strict=True))
     ratios = [n / b for b, n in pairs if b and n and b + n >= 20]
     if len(ratios) >= 10:
@@ -47,12 +47,12 @@ def judge(before: list[int], now: list[int]) -> Judged:
 
 
 def _z(b: int, n: int, pace: float, scatter: float) -> float:
-    """How far a page is from what was expected, in standard deviations: of counting, and of the scatter."""
+    """The difference from the expected count, in standard deviations, which come from counting and from the scatter."""
     return (n - pace * b) / math.sqrt(pace * (b + n + scatter**2 * b * n)) if b + n else 0.0
 
 
 def _scatter(pairs: list[tuple[int, int]], pace: float) -> float:
-    """How much the most read pages differ from the pace anyway: with it, half of them are within 0.6745 deviations."""
+    """The smallest scatter that puts half of the most read pages within 0.6745 standard deviations."""
     read = sorted(((b + n, b, n) for b, n in pairs if b and n and b + n >= 20), reverse=True)
     read = read[: max(20, len(read) // 5)]
     if len(read) < 20:
@@ -105,7 +105,7 @@ Counts = tuple[int, int, int]
 def compared(
     before: Iterable[Counts], now: Iterable[Counts], paths: list[str] | None = None, **more: tuple[Days, Days]
 ) -> Comparison:
-    """What the core says of these pages; the whole site has the sums."""
+    """The core's comparison of these pages. The totals of the site are their sums."""
     sides = [*before], [*now]
     names = paths or [f"/{at}" for at in range(len(sides[0]))]
     rows = [[(path, *counts) for path, counts in zip(names, side, strict=True)] for side in sides]
@@ -120,7 +120,7 @@ def of_people(before: list[int], now: list[int], paths: list[str] | None = None)
 
 
 def draw(rng: Random, means: Iterable[float]) -> list[int]:
-    """How many came where so many come on average."""
+    """A random count for each mean."""
     return [_poisson(rng, mean) for mean in means]
 
 
@@ -134,7 +134,7 @@ def _poisson(rng: Random, mean: float) -> int:
 
 
 def sites() -> dict[str, tuple[list[int], list[int]]]:
-    """Sites whose truth is known, by what is true of them."""
+    """Sites with a known truth, by its description."""
     rng = Random(2026)
     steep = [5000 / rank**0.9 for rank in range(1, 1001)]
 

@@ -1,4 +1,4 @@
-"""Comparisons are judged as ``helpers.judge`` says, and tell nothing false of sites whose truth is known."""
+"""Comparisons equal those of ``helpers.judge``, and say nothing false about sites with a known truth."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_no_month_of_a_site_with_weekends_rose_or_fell(weekend: float) -> None:
     assert told == {"hardly changed"}
 
 
-def test_people_who_are_replaced_by_agents_are_told_of() -> None:
+def test_people_fall_while_agents_rise() -> None:
     rng = Random(5)
 
     def side(people: float, agents: float) -> Iterable[Counts]:

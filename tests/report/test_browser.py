@@ -207,7 +207,7 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
             "[...document.querySelectorAll('.summary p')].filter(e => e.getBoundingClientRect().bottom < 700).map(e => e.innerText)"
         )
         assert seen == [
-            "The number of readers fell by 16%: from 1,000 in December 2025 to 800.",
+            "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).",
             "People fell by 19%, and AI agents hardly changed; 24% of all readers are AI agents.",
             "/auth (\u2212300) lost the most readers.",
         ]

@@ -157,7 +157,7 @@ class Truth:
         return before, now
 
     def changed(self, of: str) -> list[str]:
-        """The pages with a significant change in the direction in which they differ from the pace, in their order."""
+        """The risers, fallers, new and vanished pages of a kind, in their order."""
         paths = [*dict.fromkeys([*self.now, *self.before])]
         pairs = {path: self.counts(path, of) for path in paths}
         judged = (
@@ -340,17 +340,20 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             )
             continue
         said = re.search(
-            f"{words} (came for the first time|hardly changed|rose|fell|grew to)(?: by)?(?: ([\\d.,]+)(%| times))?",
+            f"{words} (hardly changed|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
             text,
         )
         assert said is not None, text
+        assert said[1] == verdict
         if value == inf:
-            assert said[1] == "came for the first time"
-        else:
-            assert said[1] == ("grew to" if verdict == "rose" and value > 9 else verdict)
-            if said[2]:
-                known = abs(100 * value) if said[3] == "%" else value + 1
-                assert abs(float(said[2].replace(",", "")) - known) <= 0.5
+            assert said[2].strip(",.:") == "0"
+        elif said[2]:
+            known = abs(100 * value) if said[3] == "%" else value + 1
+            assert abs(float(said[2].replace(",", "")) - known) <= 0.5
+    for share, more in re.findall(r"\(([\d.,]+)% (more|fewer)", first):
+        plain = now.total / before.total - 1
+        assert more == ("more" if plain > 0 else "fewer")
+        assert abs(float(share.replace(",", "")) - abs(100 * plain)) <= 0.5
     check(numbers(second)[-1:], [Share(now.ai, now.total)], second)
     for sentence in rest:
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):

@@ -128,7 +128,10 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
     )
     parsed = Parsed(page.render(made(totals=Totals(600, 330, 800), comparison=found)))
-    assert "The number of readers fell by 16%: from 1,000 in December 2025 to 800." in parsed.text
+    assert (
+        "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all)."
+        in parsed.text
+    )
     assert (
         "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
     )
@@ -161,12 +164,15 @@ def test_what_is_not_sure_is_said() -> None:
     assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
-    assert "The number of readers hardly changed: from 2 in December 2025 to 4." in said()
+    assert "The number of readers hardly changed: from 2 in December 2025 to 4 (100% more)." in said()
     assert "one side alone" not in said()
     fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
-    assert "changes that remain when the number of days and of working days" in Parsed(page.render(fell)).text
+    assert (
+        "Changes are counted per day or per working day where that explains a part"
+        in Parsed(page.render(fell)).text
+    )
     days = ("21 November 2026", "15 January to 14 February 2026")
-    assert [f"from 2 ({name}) to 4." in said(name=name) for name in days] == [True, True]
+    assert [f"from 2 ({name}) to 4 (" in said(name=name) for name in days] == [True, True]
 
 
 def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:

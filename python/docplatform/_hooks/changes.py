@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from docplatform import Comparison
 
 CHANCE = "Changes are left out if chance, the growth of the whole site, or the usual ups and downs of its pages explain them."
-"""The rule by which changes are listed."""
+"""A note on the changes that are listed."""
 LABELS = {"new": "new", "vanished": "gone"}
 """The words instead of a percentage."""
 # The side and the label of a bar say the same, and in print the hatching.
@@ -29,7 +29,7 @@ SHOWN = 10
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:
-    """The kinds of readers, and the words with which a sentence about each begins."""
+    """The beginning of a sentence about each kind of readers."""
     if comparison._adds_up:
         return {"total": "Views", "human": "Views by people", "ai": "Views by AI agents"}
     return {"total": "Readers", "human": "People", "ai": "AI agents"}

@@ -90,12 +90,12 @@ def compare(listing: Listing) -> click.Command:
             Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
             warnings.catch_warnings(),
         ):
-            # Those of the comparison say the same, and of which period.
+            # The comparison's own warnings say the same, and name the period.
             warnings.simplefilter("ignore", DataWarning)
             read = getattr(client, f"compare_{listing.name}")
             found: Comparison = read(_words(now), _words(other), on_budget=session.on_budget)
-        if writer is not None:
-            writer.write(found)
+            if writer is not None:
+                writer.write(found)
         if session.json:
             where: dict[str, Any] = {} if writer is None else {"file": name, "format": writer.format}
             output.document({**_facts(found, number, of), **where})

@@ -106,10 +106,10 @@ def top(listing: Listing) -> click.Command:
             )
             with Progress(f"Reading {listing.name}", quiet=session.quiet) as progress, progress.counting():
                 table = found.collect(progress=True)
+            rows = table.top(number, by=by)
+            if writer is not None:
+                writer.write(rows)
             site, requests = table.totals, client.stats.requests
-        rows = table.top(number, by=by)
-        if writer is not None:
-            writer.write(rows)
         if session.json:
             where: dict[str, object] = {"rows": list(rows)}
             if writer is not None:

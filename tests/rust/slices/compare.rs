@@ -243,7 +243,7 @@ async fn periods_that_differ_much_in_length_are_told() {
         .await;
         let says = |days| {
             format!(
-                "days of January 2026: 31, of {}: {days}; more days have more readers for that reason alone",
+                "January 2026 has 31 days, and {} has {days} days: the longer period has higher counts for that reason alone",
                 before.name()
             )
         };
