@@ -109,7 +109,7 @@ def top(listing: Listing) -> click.Command:
             rows = table.top(number, by=by)
             if writer is not None:
                 writer.write(rows)
-            site, requests = table.totals, client.stats.requests
+            site, requests = found.totals(), client.stats.requests
         if session.json:
             where: dict[str, object] = {"rows": list(rows)}
             if writer is not None:
@@ -120,7 +120,7 @@ def top(listing: Listing) -> click.Command:
             return
         if writer is None:
             output.table(
-                [[row[name] for name in COLUMNS] for row in rows.to_dicts()],
+                [(row["path"], row["human"], row["ai"], row["total"]) for row in rows],
                 COLUMNS,
                 title=ranges.name(date_from, date_to),
             )

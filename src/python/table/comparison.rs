@@ -170,6 +170,9 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<P
         .unbind())
 }
 
+/// The unit of a rate, and the change of that rate.
+type RateChange = (&'static str, f64);
+
 /// The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
 /// used instead, or contradicts the plain one. The changes are `None` if there was no reader before.
 #[pyfunction]
@@ -179,12 +182,7 @@ pub(crate) fn _site_change(
     now: i64,
     #[pyo3(from_py_with = convert::days)] days_before: Slice,
     #[pyo3(from_py_with = convert::days)] days: Slice,
-) -> (
-    Option<f64>,
-    &'static str,
-    Option<f64>,
-    Option<(&'static str, f64)>,
-) {
+) -> (Option<f64>, &'static str, Option<f64>, Option<RateChange>) {
     let found = SiteChange::of(Pair { before, now }, days_before, days);
     let other = found.other.map(|(per, value)| (per.as_str(), value));
     (found.change, found.verdict.as_str(), found.plain, other)
