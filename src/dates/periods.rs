@@ -6,6 +6,7 @@ use jiff::{Span, ToSpan as _};
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
+use crate::text::message::{Setting, message};
 use crate::text::safe;
 
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
@@ -91,9 +92,7 @@ impl Period {
                 let (first, last) = (named(first.trim(), today)?, named(last.trim(), today)?);
                 if first.days.from >= last.days.to {
                     let text = safe(text, 60);
-                    return Err(Error::argument(format!(
-                        "period {text:?}: it ends before it begins"
-                    )));
+                    return Err(about(format!(" {text:?}: it ends before it begins")));
                 }
                 Self::of(Slice {
                     from: first.days.from,
@@ -104,8 +103,8 @@ impl Period {
         };
         if period.days.from > today {
             let text = safe(text, 60);
-            return Err(Error::argument(format!(
-                "period {text:?} has not begun: today is {today} in UTC"
+            return Err(about(format!(
+                " {text:?} has not begun: today is {today} in UTC"
             )));
         }
         Ok(period)
@@ -221,12 +220,7 @@ fn last(kind: PeriodKind, today: Date) -> Option<Period> {
 
 /// A year, quarter, month, week or day by its number, or a month by its name.
 fn calendar(words: &str) -> Result<Period> {
-    let unknown = || {
-        Error::argument(format!(
-            "period {:?} is not known: {FORMS}",
-            safe(words, 60)
-        ))
-    };
+    let unknown = || about(format!(" {:?} is not known: {FORMS}", safe(words, 60)));
     if let Some((name, year)) = words.split_once(' ') {
         let month = |form| strtime::parse(form, name).ok()?.month();
         let number = month("%B").or_else(|| month("%b")).ok_or_else(unknown)?;
@@ -309,5 +303,9 @@ fn digits(text: &str, count: usize) -> Option<i8> {
 }
 
 fn refuse(words: &str, why: &str) -> Error {
-    Error::argument(format!("period {:?}: {why}", safe(words, 60)))
+    about(format!(" {:?}: {why}", safe(words, 60)))
+}
+
+fn about(why: String) -> Error {
+    Error::argument(message![Setting::Period, why])
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::{Error, Result};
 use crate::listing::Listing;
 use crate::listing::rows::{Identity, Totals};
+use crate::text::message::{Setting, message};
 
 /// The version of the text that is written and read.
 const CHECKPOINT_VERSION: u32 = 1;
@@ -201,7 +202,8 @@ pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(format!(
-        "page_size must be 1 to {most}, as the service grants; it is {page_size}"
-    )))
+    Err(Error::argument(message![
+        Setting::PageSize,
+        format!(" must be 1 to {most}, as the service grants; it is {page_size}"),
+    ]))
 }

@@ -19,6 +19,7 @@ use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Identity, Page, Rows, Totals};
+use crate::text::message::{Message, message};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
@@ -169,8 +170,8 @@ impl Pager {
     }
 
     /// All that was found so far, in words.
-    pub fn warnings(&self) -> Vec<String> {
-        self.findings.texts()
+    pub fn warnings(&self) -> Vec<Message> {
+        self.findings.messages()
     }
 
     /// How many requests were sent, retries included.
@@ -299,11 +300,11 @@ impl Pager {
         let (mut kept, found) = self.without_repeats(&identities, &repeats, skip, expected);
         fresh.extend(found);
         if self.paging.strict
-            && let Some(finding) = fresh.first()
+            && let Some(&finding) = fresh.first()
         {
             return Err(Error::new(
                 Kind::Pagination,
-                format!("the export is strict, and {finding}"),
+                message!["the export is strict, and ", finding],
             ));
         }
         let most = self

@@ -18,6 +18,7 @@ use crate::listing::rows::Totals;
 use crate::table::formats::Format;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
+use crate::text::message::Message;
 
 /// See the module. It has one caller at a time, which may drop its future at any await.
 pub struct ExportStream {
@@ -34,7 +35,7 @@ pub struct ExportStream {
     /// Requests of pagers before this one.
     requests: u64,
     /// What pagers before this one found, in words.
-    found: Vec<String>,
+    found: Vec<Message>,
     /// How many pages were taken.
     pub turns: u64,
 }
@@ -52,7 +53,7 @@ pub struct Remainder {
 struct Begun {
     place: Checkpoint,
     paging: Paging,
-    found: Vec<String>,
+    found: Vec<Message>,
 }
 
 impl ExportStream {
@@ -216,7 +217,7 @@ impl ExportStream {
     }
 
     /// All that was found so far, in words.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<Message> {
         let fresh = self
             .pager
             .warnings()

@@ -7,14 +7,22 @@ use pyo3::types::PyTuple;
 
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::words::{carry, words};
 use crate::python::{convert, job};
 
 /// `error` as the exception that stands for it in Python.
 pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
     match error.kind {
-        Kind::Argument => PyValueError::new_err(error.message.clone()),
-        Kind::Misuse => PyRuntimeError::new_err(error.message.clone()),
+        Kind::Argument => with_parts(py, PyValueError::new_err(words(&error.message)), &error),
+        Kind::Misuse => PyRuntimeError::new_err(words(&error.message)),
         _ => build(py, error).map_or_else(|failed| failed, PyErr::from_value),
+    }
+}
+
+fn with_parts(py: Python<'_>, exception: PyErr, error: &Error) -> PyErr {
+    match carry(exception.value(py).as_any(), &error.message) {
+        Ok(()) => exception,
+        Err(failed) => failed,
     }
 }
 
@@ -54,7 +62,8 @@ pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Opti
 
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     let class = import(py, "docplatform.errors")?.getattr(error.kind.class(error.status))?;
-    let exception = class.call_out((error.message.as_str(),))?;
+    let exception = class.call_out((words(&error.message),))?;
+    carry(&exception, &error.message)?;
     let attempts = error
         .attempts
         .iter()
@@ -63,6 +72,8 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
         "attempts",
         PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?,
     )?;
+    let sent = error.attempts.iter().filter(|attempt| attempt.sent).count();
+    exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
     // What a class does not document, its instances do not have.

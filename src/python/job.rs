@@ -12,7 +12,9 @@ use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::words;
 use crate::python::{convert, progress};
+use crate::text::message::{Advice, Setting};
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
@@ -138,7 +140,7 @@ impl PyJob {
 /// Makes a job again from what its pickle carries.
 #[pyfunction]
 pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
-    let project = Segment::parse("project_id", project_id)?;
+    let project = Segment::parse(Setting::ProjectId, project_id)?;
     let raw =
         serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
@@ -160,9 +162,13 @@ pub(crate) fn warn_unrecorded(
     text: &str,
     unrecorded: &UnrecordedJob,
 ) -> PyResult<()> {
+    let advice = Advice::RecordJob {
+        name: unrecorded.name.clone(),
+        job: unrecorded.job.clone(),
+    };
     let warning = import(py, "docplatform.errors")?
         .getattr("UnrecordedJobWarning")?
-        .call_out((text,))?;
+        .call_out((format!("{text}; {}", words::advice(&advice)),))?;
     for (name, value) in [
         ("name", &unrecorded.name),
         ("job_id", &unrecorded.job),

@@ -22,6 +22,7 @@ use crate::slices::trend::Reader;
 use crate::store::What;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
+use crate::text::message::{Message, message};
 
 pub const COLUMNS: &[Field] = &[
     required("path", Holds::Text),
@@ -54,7 +55,7 @@ pub struct Compared {
     /// The same in the one before it.
     pub totals_before: Totals,
     /// What was found on the way, in words.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// The ends of periods that were not over when they were read.
@@ -95,19 +96,21 @@ pub async fn compare(
         warnings.extend(
             found
                 .into_iter()
-                .map(|found| format!("{}: {found}", period.name())),
+                .map(|found| message![format!("{}: ", period.name()), found]),
         );
         if period.days.to > client.today() {
             running.push(period.days.to);
-            warnings.push(format!(
+            let text = format!(
                 "{} is not over, so its numbers are of fewer days",
                 period.name()
-            ));
+            );
+            warnings.push(text.into());
         } else if reader.is_open(of, project, period.days).await? {
-            warnings.push(format!(
+            let text = format!(
                 "{} may still change, because it ended only recently",
                 period.name()
-            ));
+            );
+            warnings.push(text.into());
         }
     }
     let [totals, totals_before] = totals;
@@ -122,12 +125,12 @@ pub async fn compare(
 }
 
 /// Says that one of two periods is much shorter. Months are as long as each other.
-fn uneven(now: Period, before: Period) -> Option<String> {
+fn uneven(now: Period, before: Period) -> Option<Message> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
     is_uneven.then(|| {
         let (name, before) = (now.name(), before.name());
-        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone")
+        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone").into()
     })
 }
 

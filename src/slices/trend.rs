@@ -20,6 +20,7 @@ use crate::slices::plan::stored_slice;
 use crate::store::{What, is_final};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
+use crate::text::message::{Message, message};
 
 /// What each slice of a range has.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Trend {
     /// A row a slice, or a row a slice and path.
     pub table: Table,
     /// What was found on the way, in words.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// From which day on slices may still change.
@@ -67,7 +68,7 @@ pub async fn trend(
                 warnings.extend(
                     found
                         .into_iter()
-                        .map(|found| format!("{}: {found}", slice.from)),
+                        .map(|found| message![format!("{}: ", slice.from), found]),
                 );
             }
         }
@@ -92,10 +93,11 @@ pub async fn trend(
 }
 
 /// The warning about slices that are not final.
-pub(crate) fn may_still_change(from: Date) -> String {
+pub(crate) fn may_still_change(from: Date) -> Message {
     format!(
         "the slices from {from} on may still change, because they ended only recently or have not ended yet"
     )
+    .into()
 }
 
 /// The totals as a row of their own.
@@ -165,7 +167,7 @@ impl<'a> Reader<'a> {
         refresh: bool,
         window: Option<usize>,
         mut take: impl FnMut(Turn) + Send,
-    ) -> Result<(Option<Totals>, Vec<String>)> {
+    ) -> Result<(Option<Totals>, Vec<Message>)> {
         let (base_url, page_size) = (
             self.client.settings().base_url.as_str(),
             of.endpoint.max_page_size,

@@ -1,9 +1,11 @@
 //! Makes foreign text safe to show: short, without control characters, without secrets.
 
 pub mod json;
+pub mod message;
 pub mod redact;
 
 use std::fmt::Write as _;
+use std::io;
 
 /// `text` with everything escaped that a terminal would interpret, cut to `most` characters.
 pub fn safe(text: &str, most: usize) -> String {
@@ -21,6 +23,17 @@ pub fn safe(text: &str, most: usize) -> String {
         }
     }
     shown
+}
+
+/// An error of the operating system in its words, without its number.
+pub fn io_words(error: &io::Error) -> String {
+    let mut words = error.to_string();
+    if let Some(number) = error.raw_os_error()
+        && let Some(end) = words.rfind(&format!(" (os error {number})"))
+    {
+        words.truncate(end);
+    }
+    words
 }
 
 /// The most characters of a literal: no name and no id has more.

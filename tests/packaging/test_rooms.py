@@ -12,7 +12,7 @@ pytestmark = pytest.mark.one_python
 SRC = Path(__file__).parents[2] / "src"
 # Each may import those before it; `job` and `table` stand side by side.
 ORDER = (
-    "error clock text dates config http listing store budget client job table export slices python".split()
+    "clock text error dates config http listing store budget client job table export slices python".split()
 )
 APART = {("table", "job"), ("job", "table")}
 COMMENT = re.compile(r"//[^\n]*")

@@ -281,7 +281,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ValueError, match=r"visitors\.db: there is no such file: .* client\.sync\(\), or docplatform sync"
+        ValueError, match=r"visitors\.db: there is no such file: .* fill it with client\.sync\(\)"
     ):
         export_dataset(root, store=store)
     store.touch()

@@ -66,7 +66,12 @@ def _outcome(arguments: list[str]) -> int:
         # The notes say which job is still running, or what may have happened.
         terminated = isinstance(interrupt, exits.Terminated)
         what = "ended by SIGTERM" if terminated else "interrupted"
-        for line in ("", f"docplatform: {what}", *getattr(interrupt, "__notes__", ())):
+        for line in (
+            "",
+            f"docplatform: {what}",
+            *getattr(interrupt, "__notes__", ()),
+            *getattr(interrupt, "_lines", ()),
+        ):
             output.say(output.shown(line))
         return Exit.TERMINATED if terminated else Exit.INTERRUPTED
     except SystemExit as left:

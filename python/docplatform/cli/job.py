@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError
-from docplatform.cli import exits, files, once, output
+from docplatform.cli import files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
@@ -201,7 +201,7 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
             if reading:
                 # A poll was interrupted: nothing was lost, and the notes of the client do not apply.
                 interrupt.__notes__ = []
-            interrupt.add_note(exits.goes_on(job, session.again))
+            interrupt.add_note(phrases.goes_on(session.again, job=job))
             raise
         except DocPlatformError as error:
             if session.json and error.job is not None:
@@ -213,7 +213,7 @@ def _print_id(session: Session, job: Job) -> None:
     """Prints the id of a job without waiting for it."""
     # A script needs the exact id. Job ids hold no control characters.
     id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
-    _print(session, job, id_, exits.goes_on(job.id, session.again))
+    _print(session, job, id_, phrases.goes_on(session.again, job=job.id))
 
 
 def _print_result(session: Session, job: Job) -> None:

@@ -18,10 +18,11 @@ use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
+use crate::python::bridge::inbox::{Caller, Inbox, InboxMessage, Inside, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
 use crate::python::listing::rows;
+use crate::python::words::words;
 use crate::python::{errors, job, logging, progress, tracing};
 
 /// Makes the Python value of a result, on the caller's thread.
@@ -188,7 +189,7 @@ impl Operation {
         }
         let mut turn_first = false;
         match self.work {
-            Work::Ready(finish) => inbox.push(Message::Done(Ok(finish))),
+            Work::Ready(finish) => inbox.push(InboxMessage::Done(Ok(finish))),
             Work::Future { start, in_place } => {
                 let runtime = runtime::handle(py, self.writes)?;
                 let _context = runtime.enter();
@@ -203,7 +204,7 @@ impl Operation {
                 };
                 match ready {
                     Poll::Ready(result) => {
-                        inbox.push(Message::Done(
+                        inbox.push(InboxMessage::Done(
                             result.unwrap_or_else(|panic| Err(panicked(&*panic))),
                         ));
                     }
@@ -212,7 +213,7 @@ impl Operation {
                         let task = runtime.spawn(async move {
                             let result =
                                 future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
-                            tell.push(Message::Done(result));
+                            tell.push(InboxMessage::Done(result));
                         });
                         inbox.state().task = Some(task.abort_handle());
                     }
@@ -274,7 +275,7 @@ impl Running {
             let message = self.inbox.state().messages.pop_front();
             let event = match message {
                 None => return Ok(Event::Idle),
-                Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
+                Some(InboxMessage::Done(Err(error))) => return Err(self.failed(py, error)),
                 Some(message) => self
                     .deal(py, message)
                     .map_err(|error| self.interrupted(py, error))?,
@@ -285,9 +286,9 @@ impl Running {
         }
     }
 
-    fn deal(&mut self, py: Python<'_>, message: Message) -> PyResult<Option<Event>> {
+    fn deal(&mut self, py: Python<'_>, message: InboxMessage) -> PyResult<Option<Event>> {
         match message {
-            Message::Note(note) => {
+            InboxMessage::Note(note) => {
                 logging::emit(py, &note)?;
                 if let Some(About::Unrecorded(job)) = &note.about {
                     job::warn_unrecorded(py, &note.text, job)?;
@@ -296,7 +297,7 @@ impl Running {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
             }
-            Message::Polled(job, seen) => {
+            InboxMessage::Polled(job, seen) => {
                 let Some(on_poll) = &self.wants.on_poll else {
                     let _ = seen.send(());
                     return Ok(None);
@@ -304,24 +305,24 @@ impl Running {
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
                 return Ok(Some(Event::Polled { returned, seen }));
             }
-            Message::Found(findings) => {
+            InboxMessage::Found(findings) => {
                 for finding in findings {
                     rows::warn(py, finding, 1)?;
                 }
             }
-            Message::Rows(came, days) => {
+            InboxMessage::Rows(came, days) => {
                 if let Some(list) = &self.wants.rows {
                     rows::extend(list.bind(py), &came, days)?;
                 }
             }
-            Message::Progress => {
+            InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
                     let rows = rows.into_pyobject(py)?.into_any();
                     progress::show(&mut self.wants.progress, intern!(py, "update"), (rows,))?;
                 }
             }
-            Message::Done(result) => {
+            InboxMessage::Done(result) => {
                 let finish = result?;
                 match finish(py)? {
                     Next::Value(value) => return Ok(Some(Event::Done(value))),
@@ -368,7 +369,7 @@ impl Running {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
             self.inbox
-                .push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+                .push(InboxMessage::Done(Ok(Box::new(move |py| then(py, value)))));
         }
     }
 
@@ -413,7 +414,7 @@ impl Running {
             // From here on nothing is sent of which this says that it was not.
             state.ended = true;
             let lost = state.messages.iter().find_map(|message| match message {
-                Message::Done(Err(error)) => Some(error.message.clone()),
+                InboxMessage::Done(Err(error)) => Some(words(&error.message)),
                 _ => None,
             });
             (state.job.clone(), state.write, lost)
@@ -433,6 +434,10 @@ impl Running {
             (None, None) => return error,
         };
         add_note(py, &error, &note);
+        if let Some(write) = write {
+            // For the command line. A note is a kindness, and so is this.
+            let _ = error.value(py).setattr("_outcome", write.as_str());
+        }
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,

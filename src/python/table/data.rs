@@ -20,6 +20,7 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::words::words;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::reading::StoreAnswer;
@@ -78,7 +79,7 @@ impl Meta {
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),
             requests: trend.requests,
-            warnings: trend.warnings.clone(),
+            warnings: trend.warnings.iter().map(words).collect(),
             every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
@@ -103,7 +104,7 @@ impl Meta {
             project_id: Some(project.as_str().to_owned()),
             requests: compared.requests,
             running: compared.running.clone(),
-            warnings: compared.warnings.clone(),
+            warnings: compared.warnings.iter().map(words).collect(),
             before: Some((before.days, compared.totals_before)),
             ..Self::default()
         }
@@ -140,7 +141,7 @@ impl Meta {
             date_to: listing.filter("dateTo").map(str::to_owned),
             project_id: listing.project_id().map(str::to_owned),
             requests: stream.requests(),
-            warnings: stream.warnings(),
+            warnings: stream.warnings().iter().map(words).collect(),
             slices: table.slices().to_vec(),
             ..Self::default()
         }

@@ -23,6 +23,8 @@ use crate::listing::rows::{Rows, Totals};
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::errors;
+use crate::python::words::words;
+use crate::text::message::Message;
 
 mod turn;
 
@@ -59,7 +61,7 @@ struct State {
     start: Checkpoint,
     handed: u64,
     totals: Option<Totals>,
-    warnings: Vec<String>,
+    warnings: Vec<Message>,
     /// Nothing is left, and the caller was told so.
     ended: bool,
 }
@@ -177,7 +179,7 @@ impl RowReader {
     }
 
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.state().warnings.clone()
+        self.state().warnings.iter().map(words).collect()
     }
 
     pub(crate) fn listing(&self) -> Listing {
