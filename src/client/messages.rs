@@ -7,7 +7,7 @@ use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
-use crate::client::throttle::Lane;
+use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -84,10 +84,7 @@ pub(crate) fn not_admitted(call: &Call, mut why: Error, attempts: Vec<Attempt>) 
         true => ("refused with 429, and not sent again", Outcome::Rejected),
         false => ("not sent", Outcome::NotSent),
     };
-    why.message = message![
-        format!("{}: {lead}", what(call)),
-        std::mem::take(&mut why.message)
-    ];
+    why.message.prepend(format!("{}: {lead}", what(call)));
     why.attempts = attempts;
     // A read that ran out of time has no outcome, wherever that was.
     let has_outcome = call.is_write() || why.kind != Kind::Timeout;
@@ -105,10 +102,11 @@ pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
     error
 }
 
-/// The call got no permit, because too many others were in flight.
+/// The call's time is over before it could be sent.
 pub(crate) fn no_place(deadline: Duration) -> Error {
     let text = format!(
-        " within its deadline of {} s, because too many other calls were in flight or this process was suspended",
+        " within its deadline of {} s, because too many other calls were in flight, the store was locked or \
+         this process was suspended",
         deadline.as_secs_f64(),
     );
     Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
@@ -116,10 +114,9 @@ pub(crate) fn no_place(deadline: Duration) -> Error {
 
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
-    error.message = message![
-        ", because the store could not count the request: ",
-        std::mem::take(&mut error.message),
-    ];
+    error
+        .message
+        .prepend(", because the store could not count the request: ");
     error
 }
 
@@ -226,7 +223,7 @@ impl Failed<'_> {
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
             message.push(Advice::LookBeforeRepeat {});
-        } else if !message.advises()
+        } else if message.advice().is_none()
             && let Some(advice) = self.advice()
         {
             message.push(advice);
@@ -245,7 +242,7 @@ impl Failed<'_> {
         error.request_id = self.request_id();
         if let Some(head) = self.failure.head() {
             error.status = Some(head.status);
-            error.retry_after = head.retry_after;
+            error.retry_after = head.retry_after.map(|wait| wait.min(MAX_THROTTLE));
         }
         if let Some(body) = self.body() {
             error.service_message = self.service_message(body);
@@ -395,7 +392,9 @@ impl Failed<'_> {
             404 | 410 => Advice::CheckIds {},
             408 | 500.. => Advice::CallLater {},
             429 => Advice::CallAfter {
-                seconds: head.retry_after.map(|wait| wait.as_secs().to_string()),
+                seconds: head
+                    .retry_after
+                    .map(|wait| wait.min(MAX_THROTTLE).as_secs()),
             },
             _ => Advice::ChangeRequest {
                 has_text: self

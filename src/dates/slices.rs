@@ -28,7 +28,8 @@ impl Every {
             .find(|every| every.as_str() == name)
             .ok_or_else(|| {
                 let name = crate::text::safe(name, 60);
-                let why = format!(" must be \"day\", \"week\", \"month\" or None; it is {name:?}");
+                let why =
+                    format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
                 Error::argument(message![Setting::Every, why])
             })
     }

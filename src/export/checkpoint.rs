@@ -87,13 +87,13 @@ impl Checkpoint {
 
     /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
-        let refused = |why: String| Error::argument(format!("resume: {why}"));
+        let refused = |why: String| Error::argument(message![Setting::Resume, ": ", why]);
         if text.len() > MAX_TEXT {
             return Err(refused("the text is too long for a checkpoint".to_owned()));
         }
         let Ok(read) = serde_json::from_str::<Self>(text) else {
             return Err(refused(
-                "not a checkpoint of docplatform: pass the whole text of the .checkpoint of rows or of an error"
+                "not a checkpoint of docplatform: give its whole text, as rows or an error have it"
                     .to_owned(),
             ));
         };

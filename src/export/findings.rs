@@ -1,9 +1,10 @@
 //! What the user of an export should know: the service behaved unusually, or the data changed meanwhile.
 
+use std::fmt;
+
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
 use crate::listing::rows::{Page, Totals};
-use crate::text::message::{Message, Setting, message};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
@@ -48,82 +49,75 @@ impl Finding {
     }
 }
 
-impl From<Finding> for Message {
-    fn from(finding: Finding) -> Self {
-        let text = match finding {
-            Finding::Irregular { received, limit } => format!(
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Irregular { received, limit } => write!(
+                f,
                 "the service sent {received} rows instead of {limit}, and said that there are more; \
                  the export continues after these rows, so none is skipped"
             ),
-            Finding::Dropped(rows) => format!(
+            Self::Dropped(rows) => write!(
+                f,
                 "{} came twice, unchanged, and {} dropped: the data changed during the export",
-                number(rows, "row"),
-                if rows == 1 { "was" } else { "were" }
+                number(*rows, "row"),
+                if *rows == 1 { "was" } else { "were" }
             ),
-            Finding::Overlap { rows, received } => {
-                let text = format!(
-                    "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has \
-                     equal rows side by side, ask for no more rows than the service sends, such as ",
-                    match rows {
-                        1 => "1 row was".to_owned(),
-                        _ => format!("{rows} rows were"),
-                    },
-                    if rows == 1 { "was" } else { "were" }
-                );
-                return message![text, Setting::PageSize.to(received)];
-            }
-            Finding::Differing(rows) => format!(
+            Self::Overlap { rows, received } => write!(
+                f,
+                "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
+                 rows side by side, read it with a page size of {received} or less",
+                match rows {
+                    1 => "1 row was".to_owned(),
+                    _ => format!("{rows} rows were"),
+                },
+                if *rows == 1 { "was" } else { "were" }
+            ),
+            Self::Differing(rows) => write!(
+                f,
                 "{} came twice with different values, and {} kept: the data changed during the export",
-                number(rows, "row"),
-                if rows == 1 { "was" } else { "were" }
+                number(*rows, "row"),
+                if *rows == 1 { "was" } else { "were" }
             ),
-            Finding::Totals { first, last } => format!(
+            Self::Totals { first, last } => write!(
+                f,
                 "the totals changed during the export, from human={} ai={} total={} to human={} ai={} total={}",
                 first.human, first.ai, first.total, last.human, last.ai, last.total
             ),
-            Finding::Repaired(pages) => {
-                format!(
+            Self::Repaired(pages) => {
+                write!(
+                    f,
                     "{} had invalid characters; U+FFFD replaces them",
-                    number(pages, "page")
+                    number(*pages, "page")
                 )
             }
-            Finding::Misfits(values) => format!(
+            Self::Misfits(values) => write!(
+                f,
                 "{} {}; tables and CSV files have what does not fit in columns whose names begin with service_",
-                number(values, "value"),
-                if values == 1 {
+                number(*values, "value"),
+                if *values == 1 {
                     "does not fit its column"
                 } else {
                     "do not fit their columns"
                 }
             ),
-            Finding::CutOff { rows, days } => {
+            Self::CutOff { rows, days } => {
                 let of = days
                     .map(|days| format!(" of {}", Period::of(days).name()))
                     .unwrap_or_default();
-                let text = format!(
-                    "the service cut the listing off after {}{of} and does not list the rest: ",
-                    number(rows as u64, "row")
-                );
-                return if days.is_some_and(|days| days.count() == 1) {
-                    message![
-                        text,
-                        "choose rows with ",
-                        Setting::Source.argument(),
-                        " or ",
-                        Setting::Status.argument(),
-                        ", or count the rows of feedback, which has all",
-                    ]
-                } else {
-                    message![
-                        text,
-                        "read shorter periods, such as ",
-                        Setting::Every.to("day"),
-                        ", to get more",
-                    ]
+                let advice = match days.is_some_and(|days| days.count() == 1) {
+                    true => {
+                        "choose rows by their source or status, or count the rows of feedback, which has all"
+                    }
+                    false => "read shorter periods, such as each day, to get more",
                 };
+                write!(
+                    f,
+                    "the service cut the listing off after {}{of} and does not list the rest: {advice}",
+                    number(*rows as u64, "row")
+                )
             }
-        };
-        text.into()
+        }
     }
 }
 
@@ -213,8 +207,8 @@ impl Findings {
         fresh
     }
 
-    pub(crate) fn messages(&self) -> Vec<Message> {
-        self.found.iter().copied().map(Message::from).collect()
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.found.iter().map(ToString::to_string).collect()
     }
 
     /// Adds to the entry of the same kind, or makes one; `Some` if it is new.

@@ -18,7 +18,6 @@ use crate::listing::rows::Totals;
 use crate::table::formats::Format;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
-use crate::text::message::Message;
 
 /// See the module. It has one caller at a time, which may drop its future at any await.
 pub struct ExportStream {
@@ -35,7 +34,7 @@ pub struct ExportStream {
     /// Requests of pagers before this one.
     requests: u64,
     /// What pagers before this one found, in words.
-    found: Vec<Message>,
+    found: Vec<String>,
     /// How many pages were taken.
     pub turns: u64,
 }
@@ -53,7 +52,7 @@ pub struct Remainder {
 struct Begun {
     place: Checkpoint,
     paging: Paging,
-    found: Vec<Message>,
+    found: Vec<String>,
 }
 
 impl ExportStream {
@@ -217,7 +216,7 @@ impl ExportStream {
     }
 
     /// All that was found so far, in words.
-    pub fn warnings(&self) -> Vec<Message> {
+    pub fn warnings(&self) -> Vec<String> {
         let fresh = self
             .pager
             .warnings()

@@ -238,7 +238,7 @@ fn classify(error: &reqwest::Error, proxy: Option<&Proxy>) -> SendError {
         let tls = find::<rustls::Error>(error);
         let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
         let reason = reason.unwrap_or_else(|| {
-            let mut reason = tls.map_or_else(|| connect_words(error), |tls| tls_words(tls).into());
+            let mut reason = tls.map_or_else(|| connect_words(error), tls_words);
             if let Some(proxy) = proxy {
                 reason.push(format!(" (through the proxy {})", proxy.address));
             }
@@ -385,7 +385,7 @@ fn words(error: &reqwest::Error) -> String {
     }
 }
 
-fn tls_words(error: &rustls::Error) -> String {
+fn tls_words(error: &rustls::Error) -> Message {
     use rustls::Error as Tls;
     let why = match error {
         Tls::InvalidCertificate(fault) => match fault {
@@ -399,8 +399,11 @@ fn tls_words(error: &rustls::Error) -> String {
                 "the server's certificate is for another host name"
             }
             CertificateError::UnknownIssuer => {
-                "the server's certificate is not signed by an authority that this machine trusts; where \
-                 the network or the service has its own authority, pass its PEM file as ca_bundle="
+                return message![
+                    "the server's certificate is not signed by an authority that this machine trusts; where \
+                     the network or the service has its own authority, pass its PEM file as ",
+                    Setting::CaBundle.argument(),
+                ];
             }
             CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
                 "the server shows the certificate of an authority (perhaps self-signed) as its own; it needs \
@@ -413,7 +416,7 @@ fn tls_words(error: &rustls::Error) -> String {
                     .split(|c: char| !c.is_ascii_alphanumeric())
                     .next()
                     .unwrap_or_default();
-                return format!("the server's certificate cannot be verified ({name})");
+                return format!("the server's certificate cannot be verified ({name})").into();
             }
         },
         Tls::InvalidMessage(_) => {
@@ -422,9 +425,9 @@ fn tls_words(error: &rustls::Error) -> String {
         Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
             "the server offers no version of TLS that is safe (1.2 or later)"
         }
-        _ => return format!("TLS: {error}"),
+        _ => return format!("TLS: {error}").into(),
     };
-    why.to_owned()
+    why.into()
 }
 
 #[cfg(test)]

@@ -408,13 +408,10 @@ impl Journal for Creating {
                 .within(deadline, noted)
                 .await
                 .map_err(|mut error| {
-                    error.message = message![
-                        format!(
-                            "not sent, because the store could not record the name {}: ",
-                            self.key
-                        ),
-                        std::mem::take(&mut error.message),
-                    ];
+                    error.message.prepend(format!(
+                        ", because the store could not record the name {}: ",
+                        self.key
+                    ));
                     error
                 })?;
             undo.defuse();

@@ -277,15 +277,19 @@ fn too_late(
     let status = last
         .as_ref()
         .map_or("never seen", |job| job.status.as_str());
-    let message = format!(
+    let mut message = message![format!(
         "job {} was not final after {} s (last status: {})",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),
-    );
+    )];
+    // After a message, a final status may be the old one.
+    if !last.as_ref().is_some_and(Job::is_final) {
+        message.push(", and keeps running");
+        message.push(Advice::WaitForJob { job: shown(id) });
+    }
     observer.failed(last);
-    let advice = Advice::WaitForJob { job: shown(id) };
-    Error::new(Kind::WaitTimeout, message![message, advice]).because(failure)
+    Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
 /// Why the last poll of a wait tells nothing.

@@ -174,11 +174,12 @@ impl Listing {
 
     /// Checks one that came from outside.
     pub(crate) fn check(&self) -> Result<()> {
-        Template::parse("resume: path", &self.path)?;
+        Template::parse(message![Setting::Resume, ": path"], &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
-            return Err(Error::argument(
-                "resume: the path is not that of a known listing",
-            ));
+            return Err(Error::argument(message![
+                Setting::Resume,
+                ": the path is not that of a known listing"
+            ]));
         }
         check_query(&self.query)?;
         self.slices()?;
@@ -303,7 +304,7 @@ fn check_query(query: &[(String, String)]) -> Result<()> {
         .find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR))
     {
         Some((name, _)) => Err(Error::argument(format!(
-            "params must not contain {name:?}: use page_size, offset and next_cursor"
+            "the query must not contain {name:?}: the paging sets it"
         ))),
         None => Ok(()),
     }

@@ -9,21 +9,18 @@ use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::words::{carry, words};
 use crate::python::{convert, job};
+use crate::text::message::Message;
 
 /// `error` as the exception that stands for it in Python.
 pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
-    match error.kind {
-        Kind::Argument => with_parts(py, PyValueError::new_err(words(&error.message)), &error),
+    let exception = match error.kind {
+        Kind::Argument => PyValueError::new_err(words(&error.message)),
         Kind::Misuse => PyRuntimeError::new_err(words(&error.message)),
-        _ => build(py, error).map_or_else(|failed| failed, PyErr::from_value),
-    }
-}
-
-fn with_parts(py: Python<'_>, exception: PyErr, error: &Error) -> PyErr {
-    match carry(exception.value(py).as_any(), &error.message) {
-        Ok(()) => exception,
-        Err(failed) => failed,
-    }
+        _ => return build(py, error).map_or_else(|failed| failed, PyErr::from_value),
+    };
+    carry(exception.value(py), &error.message)
+        .err()
+        .unwrap_or(exception)
 }
 
 /// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
@@ -60,10 +57,20 @@ pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Opti
     }
 }
 
+/// An exception of one of our classes.
+pub(crate) fn of_class<'py>(
+    py: Python<'py>,
+    name: &str,
+    message: &Message,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = import(py, "docplatform.errors")?.getattr(name)?;
+    let exception = class.call_out((words(message),))?;
+    carry(&exception, message)?;
+    Ok(exception)
+}
+
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
-    let class = import(py, "docplatform.errors")?.getattr(error.kind.class(error.status))?;
-    let exception = class.call_out((words(&error.message),))?;
-    carry(&exception, &error.message)?;
+    let exception = of_class(py, error.kind.class(error.status), &error.message)?;
     let attempts = error
         .attempts
         .iter()

@@ -12,9 +12,8 @@ use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::words;
-use crate::python::{convert, progress};
-use crate::text::message::{Advice, Setting};
+use crate::python::{convert, errors, progress};
+use crate::text::message::{Advice, Setting, message};
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
@@ -166,9 +165,8 @@ pub(crate) fn warn_unrecorded(
         name: unrecorded.name.clone(),
         job: unrecorded.job.clone(),
     };
-    let warning = import(py, "docplatform.errors")?
-        .getattr("UnrecordedJobWarning")?
-        .call_out((format!("{text}; {}", words::advice(&advice)),))?;
+    let message = message![text.to_owned(), advice];
+    let warning = errors::of_class(py, "UnrecordedJobWarning", &message)?;
     for (name, value) in [
         ("name", &unrecorded.name),
         ("job_id", &unrecorded.job),

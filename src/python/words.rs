@@ -1,42 +1,58 @@
 //! Messages in Python's words: settings are arguments, advice names calls.
 
+use std::fmt::Write as _;
+
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use pythonize::pythonize;
+use serde_json::Value;
 
-use crate::text::message::{Advice, Fact, Mention, Message, Part, Setting};
-use crate::text::str_literal;
+use crate::text::is_invisible;
+use crate::text::message::{Advice, Message, Part, Setting};
 
 const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
 pub(crate) fn words(message: &Message) -> String {
-    let mut words = String::new();
-    for part in message.parts() {
-        match part {
-            Part::Text(text) => words.push_str(text),
-            Part::Setting(name, mention) => words.push_str(&setting(*name, mention)),
-            Part::Advice(what) => {
-                words.push_str("; ");
-                words.push_str(&advice(what));
+    message.parts().iter().map(part).collect()
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.to_string(),
+        Part::Setting(setting) => setting.name().to_owned(),
+        Part::Argument(setting, value) => {
+            let name = setting.name();
+            match value {
+                Value::Null => format!("{name}="),
+                Value::Bool(true) => format!("{name}=True"),
+                Value::Bool(false) => format!("{name}=False"),
+                Value::String(text) => format!("{name}={}", quoted(text)),
+                other => format!("{name}={other}"),
             }
         }
-    }
-    words
-}
-
-fn setting(setting: Setting, mention: &Mention) -> String {
-    let name = setting.name();
-    match mention {
-        Mention::Name => name.to_owned(),
-        Mention::Argument => format!("{name}="),
-        Mention::Word(word) => format!("{name}={}", str_literal(word)),
-        Mention::Number(number) => format!("{name}={number}"),
-        Mention::Flag(true) => format!("{name}=True"),
-        Mention::Flag(false) => format!("{name}=False"),
+        Part::Advice(what) => format!("; {}", advice(what)),
     }
 }
 
-pub(crate) fn advice(advice: &Advice) -> String {
+/// The most characters of a literal: no name and no id has more.
+const MAX_LITERAL: usize = 256;
+
+/// `text` as a literal of Python, for people to copy.
+fn quoted(text: &str) -> String {
+    let mut literal = "\"".to_owned();
+    for c in text.chars().take(MAX_LITERAL) {
+        // Writing to a String cannot fail.
+        let _ = match c {
+            '"' | '\\' => write!(literal, "\\{c}"),
+            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
+            _ => write!(literal, "{c}"),
+        };
+    }
+    literal + "\""
+}
+
+fn advice(advice: &Advice) -> String {
     let text = match advice {
         Advice::AvoidCache {} => {
             "the request was unconditional, so a proxy or cache on the way is broken: avoid it with proxy= or \
@@ -90,7 +106,7 @@ pub(crate) fn advice(advice: &Advice) -> String {
             by_path,
         } => {
             let range = format!("date_from={date_from:?}, date_to={date_to:?}");
-            let project = str_literal(project);
+            let project = quoted(project);
             let call = match every {
                 Some(every) => {
                     let by_path = if *by_path { "True" } else { "False" };
@@ -126,12 +142,12 @@ pub(crate) fn advice(advice: &Advice) -> String {
         Advice::RecordJob { name, job } => {
             return format!(
                 "record it with resolve_once({}, {})",
-                str_literal(name),
-                str_literal(job)
+                quoted(name),
+                quoted(job)
             );
         }
         Advice::ResolveName { name, job: None } => {
-            let name = str_literal(name);
+            let name = quoted(name);
             return format!(
                 "then record what you found: resolve_once({name}, \"JOB-ID\"), or resolve_once({name}, None) if there \
                  is no such job"
@@ -143,8 +159,8 @@ pub(crate) fn advice(advice: &Advice) -> String {
         } => {
             return format!(
                 "then record what you found: resolve_once({}, {}) to use this job, or use another name for another one",
-                str_literal(name),
-                str_literal(job)
+                quoted(name),
+                quoted(job)
             );
         }
         Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
@@ -158,69 +174,48 @@ pub(crate) fn advice(advice: &Advice) -> String {
             "use https (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
-        Advice::WaitForJob { job: _ } => "it keeps running, and you can wait for it again",
+        Advice::WaitForJob { job } => {
+            return format!("wait for it again with wait_for_job({})", quoted(job));
+        }
     };
     text.to_owned()
 }
 
-/// The parts of a message for other faces: a text, or a setting or an advice as its name, Python's words, and its value or facts.
-/// `None` for a text alone.
-pub(crate) fn parts<'py>(
-    py: Python<'py>,
-    message: &Message,
-) -> PyResult<Option<Bound<'py, PyTuple>>> {
-    if message
-        .parts()
-        .iter()
-        .all(|part| matches!(part, Part::Text(_)))
-    {
-        return Ok(None);
-    }
-    let parts = message.parts().iter().map(|part| match part {
+/// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's words, and the value or
+/// the facts.
+fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
+    let parts = message.parts().iter().map(|one| match one {
         Part::Text(text) => text.into_bound_py_any(py),
-        Part::Setting(name, mention) => {
-            let value = match mention {
-                Mention::Name | Mention::Argument => None::<()>.into_bound_py_any(py),
-                Mention::Word(word) => word.into_bound_py_any(py),
-                Mention::Number(number) => number.into_bound_py_any(py),
-                Mention::Flag(flag) => flag.into_bound_py_any(py),
-            };
-            (name.name(), setting(*name, mention), value?).into_bound_py_any(py)
+        Part::Setting(setting) => (setting.name(), part(one), py.None()).into_bound_py_any(py),
+        Part::Argument(setting, value) => {
+            (setting.name(), part(one), pythonize(py, value)?).into_bound_py_any(py)
         }
-        Part::Advice(what) => part_of(py, what),
+        Part::Advice(what) => {
+            // A dict of its name and its facts.
+            let named = pythonize(py, what)?.cast_into::<PyDict>()?;
+            let (name, facts) = named
+                .items()
+                .get_item(0)?
+                .extract::<(String, Py<PyAny>)>()?;
+            (name, advice(what), facts).into_bound_py_any(py)
+        }
     });
-    PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?).map(Some)
+    PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)
 }
 
-fn part_of<'py>(py: Python<'py>, what: &Advice) -> PyResult<Bound<'py, PyAny>> {
-    let facts = PyDict::new(py);
-    for (name, fact) in what.facts() {
-        let fact = match fact {
-            Fact::None => None::<()>.into_bound_py_any(py),
-            Fact::Flag(flag) => flag.into_bound_py_any(py),
-            Fact::Text(text) => text.into_bound_py_any(py),
-        };
-        facts.set_item(name, fact?)?;
-    }
-    (what.name(), advice(what), facts).into_bound_py_any(py)
-}
-
-/// Has an exception or a warning carry the parts of its text.
-pub(crate) fn carry(value: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
-    match parts(value.py(), message)? {
-        Some(parts) => value.setattr("_parts", parts),
-        None => Ok(()),
-    }
+/// Gives an exception the parts of its text.
+pub(crate) fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
+    exception.setattr("_parts", parts(exception.py(), message)?)
 }
 
 /// Each setting and each advice as a part of a message: for tests of the faces.
 #[pyfunction]
-pub(crate) fn _all_parts(py: Python<'_>) -> PyResult<Option<Bound<'_, PyTuple>>> {
+pub(crate) fn _all_parts(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     let mut all = Message::default();
-    for setting in Setting::ALL {
-        all.push(*setting);
+    for &setting in Setting::ALL {
+        all.push(setting);
     }
-    for advice in Advice::examples() {
+    for advice in Advice::all() {
         all.push(advice);
     }
     parts(py, &all)

@@ -22,7 +22,6 @@ use crate::slices::trend::Reader;
 use crate::store::What;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
-use crate::text::message::{Message, message};
 
 pub const COLUMNS: &[Field] = &[
     required("path", Holds::Text),
@@ -55,7 +54,7 @@ pub struct Compared {
     /// The same in the one before it.
     pub totals_before: Totals,
     /// What was found on the way, in words.
-    pub warnings: Vec<Message>,
+    pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// The ends of periods that were not over when they were read.
@@ -96,21 +95,19 @@ pub async fn compare(
         warnings.extend(
             found
                 .into_iter()
-                .map(|found| message![format!("{}: ", period.name()), found]),
+                .map(|found| format!("{}: {found}", period.name())),
         );
         if period.days.to > client.today() {
             running.push(period.days.to);
-            let text = format!(
+            warnings.push(format!(
                 "{} is not over, so its numbers are of fewer days",
                 period.name()
-            );
-            warnings.push(text.into());
+            ));
         } else if reader.is_open(of, project, period.days).await? {
-            let text = format!(
+            warnings.push(format!(
                 "{} may still change, because it ended only recently",
                 period.name()
-            );
-            warnings.push(text.into());
+            ));
         }
     }
     let [totals, totals_before] = totals;
@@ -125,12 +122,12 @@ pub async fn compare(
 }
 
 /// Says that one of two periods is much shorter. Months are as long as each other.
-fn uneven(now: Period, before: Period) -> Option<Message> {
+fn uneven(now: Period, before: Period) -> Option<String> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
     is_uneven.then(|| {
         let (name, before) = (now.name(), before.name());
-        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone").into()
+        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone")
     })
 }
 

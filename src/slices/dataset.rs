@@ -24,7 +24,7 @@ use crate::listing::endpoint::Endpoint;
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table, arrow_field, number};
-use crate::text::message::{Advice, Message, Setting, message};
+use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
 /// Which exports are meant, where several owners share a store: as far as they are named.
@@ -227,7 +227,7 @@ pub(crate) async fn read(
         ..
     }: &FinishedExport,
     builder: &mut Builder,
-) -> Result<Vec<Message>> {
+) -> Result<Vec<String>> {
     let listing = Listing::days(endpoint, &Segment::stored(project_id), *days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
     let source = Arc::new(DatasetPages {
@@ -425,7 +425,7 @@ mod tests {
         both.push(export(9, "name:other", "a", "2026-01-06", "2026-01-07"));
         let message = of_one_account(&both).unwrap_err().to_string();
         assert!(
-            message.contains("organization name:acme; base_url"),
+            message.contains(r#"organization "name:acme"; base_url"#),
             "{message}"
         );
         let of = |base_url: Option<&str>, organization: Option<&str>| {

@@ -1,6 +1,7 @@
 //! A range as a store has it, whole or slice by slice: without a client, a key or a request.
 
 use crate::clock::Millis;
+use crate::config::url::MAX_SEGMENT;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
@@ -12,8 +13,8 @@ use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::Builder;
 use crate::table::record::Layout;
-use crate::text::message::{Advice, Message, Setting, message};
-use crate::text::str_literal;
+use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
@@ -71,11 +72,11 @@ impl StoreQuery {
             match (what, slice.totals) {
                 (What::Pages, _) => {
                     let found = read(endpoint, stored, slice, &mut builder).await?;
-                    let named = |found: Message| {
+                    let named = |found| {
                         if is_whole {
                             found
                         } else {
-                            message![format!("{}: ", slice.days.from), found]
+                            format!("{}: {found}", slice.days.from)
                         }
                     };
                     warnings.extend(found.into_iter().map(named));
@@ -177,9 +178,9 @@ impl StoreQuery {
             None => "it has none of this project".to_owned(),
         };
         let what = format!(
-            "{} does not have the {name} of project {}, {}: {lacks} ({has})",
+            "{} does not have the {name} of project \"{}\", {}: {lacks} ({has})",
             self.store,
-            str_literal(project),
+            safe(project, MAX_SEGMENT),
             Period::of(Slice { from, to }).name(),
         );
         let advice = Advice::FetchRange {

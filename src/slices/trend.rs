@@ -20,15 +20,14 @@ use crate::slices::plan::stored_slice;
 use crate::store::{What, is_final};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
-use crate::text::message::{Message, message};
 
-/// What each slice of a range has.
+/// The rows of each slice of a range.
 #[derive(Debug)]
 pub struct Trend {
     /// A row a slice, or a row a slice and path.
     pub table: Table,
-    /// What was found on the way, in words.
-    pub warnings: Vec<Message>,
+    /// Findings, in words.
+    pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// From which day on slices may still change.
@@ -53,13 +52,10 @@ pub async fn trend(
     let mut builder = Builder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
-    let today = client.today();
-    let running = slices
-        .iter()
-        .map(|slice| slice.to)
-        .filter(|end| *end > today)
-        .collect();
+    let mut running = Vec::new();
     for (&slice, done) in slices.iter().zip(1..) {
+        // Asked for each slice: a budget may hold up a trend for days.
+        running.extend((slice.to > client.today()).then_some(slice.to));
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
@@ -68,7 +64,7 @@ pub async fn trend(
                 warnings.extend(
                     found
                         .into_iter()
-                        .map(|found| message![format!("{}: ", slice.from), found]),
+                        .map(|found| format!("{}: {found}", slice.from)),
                 );
             }
         }
@@ -93,11 +89,10 @@ pub async fn trend(
 }
 
 /// The warning about slices that are not final.
-pub(crate) fn may_still_change(from: Date) -> Message {
+pub(crate) fn may_still_change(from: Date) -> String {
     format!(
         "the slices from {from} on may still change, because they ended only recently or have not ended yet"
     )
-    .into()
 }
 
 /// The totals as a row of their own.
@@ -137,8 +132,9 @@ impl<'a> Reader<'a> {
         project: &Segment,
         slice: Slice,
     ) -> Result<bool> {
-        if self.may_change(slice) || self.client.exports().is_none() {
-            return Ok(self.may_change(slice));
+        let may_change = self.may_change(slice);
+        if may_change || self.client.exports().is_none() {
+            return Ok(may_change);
         }
         Ok(!stored_slice(self.client, of, project, slice).await?.cached)
     }
@@ -167,7 +163,7 @@ impl<'a> Reader<'a> {
         refresh: bool,
         window: Option<usize>,
         mut take: impl FnMut(Turn) + Send,
-    ) -> Result<(Option<Totals>, Vec<Message>)> {
+    ) -> Result<(Option<Totals>, Vec<String>)> {
         let (base_url, page_size) = (
             self.client.settings().base_url.as_str(),
             of.endpoint.max_page_size,

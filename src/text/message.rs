@@ -3,29 +3,23 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A text for people. [`fmt::Display`] shows what happened, without advice: log lines and core tests need no more.
+use serde::Serialize;
+use serde_json::Value;
+
+/// A text for people. [`fmt::Display`] shows the facts without the advice, as a log does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Message(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Words of ours and facts, also foreign ones. Every face shows them as they are.
+    /// Plain words and facts. Every face shows them as they are.
     Text(Cow<'static, str>),
-    Setting(Setting, Mention),
+    /// A setting by its name.
+    Setting(Setting),
+    /// A setting as something to give: with this value, or with `null` for any.
+    Argument(Setting, Value),
     /// Advice at the end of a sentence.
     Advice(Advice),
-}
-
-/// How a sentence mentions a setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mention {
-    Name,
-    /// As something to give.
-    Argument,
-    /// As something to give, with this text.
-    Word(String),
-    Number(u64),
-    Flag(bool),
 }
 
 macro_rules! settings {
@@ -76,6 +70,7 @@ settings! {
     Refresh "refresh"
     RequestsPerHour "requests_per_hour"
     Reserve "reserve"
+    Resume "resume"
     Settle "settle"
     SettleDays "settle_days"
     Source "source"
@@ -93,48 +88,25 @@ impl Setting {
 
     /// The setting as something to give.
     pub fn argument(self) -> Part {
-        Part::Setting(self, Mention::Argument)
+        self.to(Value::Null)
     }
 
     /// The setting with a value to copy.
-    pub fn to(self, value: impl Into<Mention>) -> Part {
-        Part::Setting(self, value.into())
+    pub fn to(self, value: impl Into<Value>) -> Part {
+        Part::Argument(self, value.into())
     }
-}
-
-/// A fact of an advice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
-    None,
-    Flag(bool),
-    Text(String),
-}
-
-/// A type of facts, with an example for tests of the faces.
-trait OfFact: Clone + Into<Fact> {
-    fn example(name: &str) -> Self;
 }
 
 macro_rules! advice {
     ($($(#[$doc:meta])* $advice:ident { $($fact:ident: $type:ty),* })*) => {
-        /// What to do next, with its facts.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        /// The next step, with its facts.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         pub enum Advice { $($(#[$doc])* $advice { $($fact: $type),* }),* }
 
         impl Advice {
-            /// One of each, for tests of the faces: a fact's text is its name.
-            pub fn examples() -> Vec<Self> {
-                vec![$(Self::$advice { $($fact: OfFact::example(stringify!($fact))),* }),*]
-            }
-
-            pub fn name(&self) -> &'static str {
-                match self { $(Self::$advice { .. } => stringify!($advice)),* }
-            }
-
-            pub fn facts(&self) -> Vec<(&'static str, Fact)> {
-                match self {
-                    $(Self::$advice { $($fact),* } => vec![$((stringify!($fact), $fact.clone().into())),*]),*
-                }
+            /// One of each, without facts: for tests of the faces.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$advice { $($fact: Default::default()),* }),*]
             }
         }
     };
@@ -143,7 +115,7 @@ macro_rules! advice {
 advice! {
     /// An answer came out of a cache on the way.
     AvoidCache {}
-    CallAfter { seconds: Option<String> }
+    CallAfter { seconds: Option<u64> }
     CallLater {}
     /// A redirect is not followed.
     ChangeAddress { location: String }
@@ -187,66 +159,6 @@ advice! {
     WaitForJob { job: String }
 }
 
-impl From<bool> for Fact {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl From<String> for Fact {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Option<String>> for Fact {
-    fn from(text: Option<String>) -> Self {
-        text.map_or(Self::None, Self::Text)
-    }
-}
-
-impl OfFact for bool {
-    fn example(_: &str) -> Self {
-        true
-    }
-}
-
-impl OfFact for String {
-    fn example(name: &str) -> Self {
-        name.to_owned()
-    }
-}
-
-impl OfFact for Option<String> {
-    fn example(name: &str) -> Self {
-        Some(name.to_owned())
-    }
-}
-
-impl From<&str> for Mention {
-    fn from(word: &str) -> Self {
-        Self::Word(word.to_owned())
-    }
-}
-
-impl From<String> for Mention {
-    fn from(word: String) -> Self {
-        Self::Word(word)
-    }
-}
-
-impl From<usize> for Mention {
-    fn from(number: usize) -> Self {
-        Self::Number(number as u64)
-    }
-}
-
-impl From<bool> for Mention {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
 /// A message of several parts.
 macro_rules! message {
     ($($part:expr),* $(,)?) => {{
@@ -266,22 +178,26 @@ impl Message {
         self.0.append(&mut more.into().0);
     }
 
-    /// Whether it says what to do next.
-    pub fn advises(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Advice(_)))
+    /// The first advice.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.0.iter().find_map(|part| match part {
+            Part::Advice(advice) => Some(advice),
+            _ => None,
+        })
     }
 
-    /// The same about another setting.
-    #[must_use]
-    pub fn about(mut self, was: Setting, is: Setting) -> Self {
+    /// Puts `beginning` before it.
+    pub fn prepend(&mut self, beginning: impl Into<Self>) {
+        self.0.splice(..0, beginning.into().0);
+    }
+
+    /// Names another setting in place of `was`.
+    pub fn rename(&mut self, was: Setting, is: Setting) {
         for part in &mut self.0 {
-            if let Part::Setting(setting, _) = part
-                && *setting == was
-            {
-                *setting = is;
+            if *part == Part::Setting(was) {
+                *part = is.into();
             }
         }
-        self
     }
 
     /// The same with other texts.
@@ -298,51 +214,43 @@ impl Message {
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for part in &self.0 {
-            match part {
-                Part::Text(text) => f.write_str(text)?,
-                Part::Setting(setting, mention) => {
-                    f.write_str(setting.name())?;
-                    match mention {
-                        Mention::Name | Mention::Argument => {}
-                        Mention::Word(word) => write!(f, " {word}")?,
-                        Mention::Number(number) => write!(f, " {number}")?,
-                        Mention::Flag(flag) => write!(f, " {flag}")?,
-                    }
-                }
-                Part::Advice(_) => {}
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(text),
+            Part::Setting(setting) | Part::Argument(setting, Value::Null) => {
+                f.write_str(setting.name())
             }
-        }
-        Ok(())
+            Part::Argument(setting, value) => write!(f, "{} {value}", setting.name()),
+            Part::Advice(_) => Ok(()),
+        })
     }
 }
 
-impl From<Part> for Message {
-    fn from(part: Part) -> Self {
-        Self(vec![part])
+impl<T: Into<Part>> From<T> for Message {
+    fn from(part: T) -> Self {
+        Self(vec![part.into()])
     }
 }
 
-impl From<Setting> for Message {
+impl From<Setting> for Part {
     fn from(setting: Setting) -> Self {
-        Part::Setting(setting, Mention::Name).into()
+        Self::Setting(setting)
     }
 }
 
-impl From<Advice> for Message {
+impl From<Advice> for Part {
     fn from(advice: Advice) -> Self {
-        Part::Advice(advice).into()
+        Self::Advice(advice)
     }
 }
 
-impl From<&'static str> for Message {
+impl From<&'static str> for Part {
     fn from(text: &'static str) -> Self {
-        Part::Text(text.into()).into()
+        Self::Text(text.into())
     }
 }
 
-impl From<String> for Message {
+impl From<String> for Part {
     fn from(text: String) -> Self {
-        Part::Text(text.into()).into()
+        Self::Text(text.into())
     }
 }

@@ -36,25 +36,8 @@ pub fn io_words(error: &io::Error) -> String {
     words
 }
 
-/// The most characters of a literal: no name and no id has more.
-const MAX_LITERAL: usize = 256;
-
-/// `text` as a literal of Python, for people to copy, with the same escaped.
-pub fn str_literal(text: &str) -> String {
-    let mut literal = "\"".to_owned();
-    for c in text.chars().take(MAX_LITERAL) {
-        // Writing to a String cannot fail.
-        let _ = match c {
-            '"' | '\\' => write!(literal, "\\{c}"),
-            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
-            _ => write!(literal, "{c}"),
-        };
-    }
-    literal + "\""
-}
-
 /// Bidirectional controls, line separators and other characters that change how their neighbours are shown.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
@@ -99,9 +82,5 @@ mod tests {
         );
         assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
         assert_eq!(safe("abcdef", 3), "abc…");
-        assert_eq!(
-            str_literal("e\u{301} \"日\\\u{202e}"),
-            "\"e\u{301} \\\"日\\\\\\U0000202e\""
-        );
     }
 }

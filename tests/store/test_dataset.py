@@ -262,7 +262,7 @@ def test_slices_have_one_length(stub: StubServer, store: Path, root: Path) -> No
         assert export_dataset(root / every, store=store, every=every).written == count
         days = {(line["date_to"] - line["date_from"]).days for line in with_pyarrow(root / every)}
         assert days == {length}
-    with pytest.raises(ValueError, match='slices of every="day"'):
+    with pytest.raises(ValueError, match="a slice for each day"):
         export_dataset(root / "day", store=store, every="month")
 
 

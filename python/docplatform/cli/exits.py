@@ -66,9 +66,13 @@ class OnTheWayError(docplatform.DocPlatformError):
     """A setting that failed after requests were sent, such as a store on a disk that is gone: not wrong usage."""
 
 
-def code_of(error: Exception) -> Exit:
+def code_of(error: BaseException) -> Exit:
     """The exit code of ``error``."""
     match error:
+        case Terminated():
+            return Exit.TERMINATED
+        case KeyboardInterrupt():
+            return Exit.INTERRUPTED
         case docplatform.UnconfirmedWriteError():
             return Exit.UNCONFIRMED
         case KeyProblemError() | docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
@@ -92,19 +96,23 @@ def code_of(error: Exception) -> Exit:
 
 
 def note(error: BaseException, line: str) -> None:
-    """Has a line follow the message of an error. Its own notes are for users of Python."""
+    """Adds a line that follows the message of an error. Python's own notes are for its users."""
     error.__dict__.setdefault("_lines", []).append(line)
 
 
-def report(error: Exception, again: phrases.Again = phrases.command) -> Exit:
+def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit:
     """Says on stderr what went wrong and what to do about it; returns the exit code.
 
     ``again`` makes a command to copy, with the options that this one was given.
     """
     code = code_of(error)
-    say(f"docplatform: {shown(_message(error, again))}")
-    job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     lines = phrases.lines(error, again)
+    if isinstance(error, KeyboardInterrupt):
+        say("")
+        say(f"docplatform: {'ended by SIGTERM' if code is Exit.TERMINATED else 'interrupted'}")
+        lines = lines or [line for line in [phrases.sentence(error, again)] if line]
+    else:
+        say(f"docplatform: {shown(_message(error, again))}")
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
@@ -114,10 +122,11 @@ def report(error: Exception, again: phrases.Again = phrases.command) -> Exit:
     lines += getattr(error, "_lines", ())
     if code in (Exit.KEY, Exit.USAGE):
         lines.append(f"`{again('doctor')}` checks every setting, and says what to do.")
+    job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
         lines.append(phrases.goes_on(again, job=job.id))
-    for line in lines:
-        say(line)
+    for line in dict.fromkeys(lines):
+        say(shown(line))
     return code
 
 
@@ -130,7 +139,7 @@ _WHAT_TO_DO = {
 """The end of a message about a file, by the number of the system's error."""
 
 
-def _message(error: Exception, again: phrases.Again) -> str:
+def _message(error: BaseException, again: phrases.Again) -> str:
     if isinstance(error, OSError) and isinstance(error.strerror, str):
         # `str(error)` is for programmers. Whatever else is written has a name.
         named = isinstance(error.filename, str | bytes | os.PathLike)

@@ -43,6 +43,7 @@ SETTINGS = {
     "refresh": "--refresh",
     "requests_per_hour": "--requests-per-hour",
     "reserve": "--reserve",
+    "resume": "the checkpoint",
     "settle": "the time for a status to change",
     "settle_days": "--settle-days",
     "source": "--source",
@@ -117,7 +118,6 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "TemporaryStore": "for a test, name one in a temporary directory",
     "UseHttps": "use https (http is for 127.0.0.1, [::1] and localhost)",
     "WaitForBudget": "call it again then, or with --on-budget wait",
-    "WaitForJob": lambda _, job: "you can wait for it again",  # noqa: ARG005  # the command's last line names the job
 }
 """Advice at the end of a sentence: its words, or a function of a command to copy and the facts. ``None``: Python's words."""
 
@@ -139,7 +139,7 @@ def goes_on(again: Again, *, job: str) -> str:
     return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"
 
 
-LINES: dict[str, Callable[..., str]] = {"ResolveName": _resolve}
+LINES: dict[str, Callable[..., str]] = {"ResolveName": _resolve, "WaitForJob": goes_on}
 """Advice that has a line of its own."""
 
 
@@ -176,3 +176,8 @@ def lines(told: object, again: Again) -> list[str]:
     """The advice of an error that has lines of its own."""
     found = [part for part in _parts(told) if not isinstance(part, str) and part[0] in LINES]
     return [LINES[name](again, **facts) for name, _, facts in found]
+
+
+def whole(told: object, again: Again) -> str:
+    """The text of an error with all its advice, for one value of a table or a document."""
+    return ". ".join((sentence(told, again), *lines(told, again)))

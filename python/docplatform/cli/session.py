@@ -207,8 +207,9 @@ class Session:
                     failed = 0
             answered = client.stats.requests - failed
             if self.fetches and self.store is not None and answered > 0:
-                line = f"What was fetched is in {self.store}: run the same command again to continue."
-                exits.note(error, shown(line))
+                exits.note(
+                    error, f"What was fetched is in {self.store}: run the same command again to continue."
+                )
             elif self.spends and answered > 0:
                 exits.note(
                     error,
@@ -328,21 +329,13 @@ def logged(session: Session) -> Iterator[None]:
             # What it says is logged, and so shown.
             warnings.simplefilter("ignore", WaitWarning)
             warnings.simplefilter("always", UnrecordedJobWarning)
-            warnings.showwarning = lambda message, *_, **__: say(_note(session, message))
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"Note: {shown(phrases.sentence(message, session.again))}"
+            )
             yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-def _note(session: Session, message: Warning | str) -> str:
-    if not isinstance(message, UnrecordedJobWarning):
-        return f"Note: {shown(phrases.sentence(message))}"
-    record = session.again("job", "once", message.name, "--job", message.job_id)
-    return (
-        f"Job {shown(message.job_id)} was created, but the store could not record it under the name "
-        f"{shown(message.name)} ({shown(message.reason)}). Record it before you use this name again: `{record}`"
-    )
 
 
 class _Lines(logging.Handler):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, output
+from docplatform.cli import cost, output, phrases
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command, options
@@ -26,6 +27,8 @@ From cron, every hour; the next run fetches what the budget did not allow:
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 
 """
+
+_UNIT = re.compile("(day|week|month|quarter|year)s?")
 
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
@@ -127,7 +130,7 @@ def sync(
 def _spoken(words: tuple[str, ...], begin: int = 0) -> int:
     """How many of the words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
     first, *rest = [word.lower() for word in words[begin : begin + 3]] or [""]
-    long = 3 if first == "last" and rest[1:] == ["days"] else 2
+    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
     end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(words))
     return _spoken(words, end + 1) if [word.lower() for word in words[end : end + 1]] == ["to"] else end
 
@@ -137,7 +140,10 @@ def _print(
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
-        listed = [{**failure._asdict(), "error": str(failure.error)} for failure in failures]
+        listed = [
+            {**failure._asdict(), "error": phrases.whole(failure.error, session.again)}
+            for failure in failures
+        ]
         output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
     else:
         output.fields([("listing", asked["listing"]), *report._asdict().items()])

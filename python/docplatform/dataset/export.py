@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from docplatform._hooks import parquet
 from docplatform._hooks.frames import need
-from docplatform._hooks.parts import Setting, value_error
 from docplatform._native import _dataset_rows, _WholeFile
 from docplatform.dataset import catalog
 from docplatform.errors import DatasetError, DataWarning
@@ -164,11 +163,8 @@ def _gap(listing: str, every: str, slices: list[StoredSlice], missing: list[tupl
 
 def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> None:
     if there.every != every:
-        raise value_error(
-            f"{root} has slices of ",
-            Setting.to("every", there.every),
-            ", and unique visitors of different lengths must not be mixed: give another path for ",
-            Setting.to("every", every),
+        raise ValueError(
+            f"{root} has a slice for each {there.every}, and unique visitors of different lengths must not be mixed: give another path to export a slice for each {every}"
         )
     if base_url not in {None, there.base_url}:
         raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")

@@ -11,19 +11,21 @@ use futures_util::future::BoxFuture;
 use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyWeakrefReference};
+use pyo3::types::{PyList, PyWeakrefReference};
 use tokio::sync::oneshot;
 
 use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
+use crate::python::batch::BatchResults;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, InboxMessage, Inside, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
 use crate::python::listing::rows;
-use crate::python::words::words;
+use crate::python::words::{carry, words};
 use crate::python::{errors, job, logging, progress, tracing};
+use crate::text::message::{Advice, Message, message};
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
@@ -64,11 +66,24 @@ pub(crate) struct Operation {
 #[derive(Default)]
 pub(crate) struct Wants {
     pub(crate) on_poll: Option<Py<PyAny>>,
+    /// The results of many jobs, and the function that gets each.
+    pub(crate) batch: Option<BatchResults>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub(crate) progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
     pub(crate) rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
+}
+
+impl Wants {
+    /// The user's function and its name as an argument.
+    fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
+        self.on_poll
+            .as_ref()
+            .map(|on_poll| ("on_poll", on_poll))
+            .or_else(on_done)
+    }
 }
 
 /// What there is to do: on the caller's thread alone, or on the runtime first.
@@ -140,6 +155,12 @@ impl Operation {
         self
     }
 
+    /// Keeps the results of a batch of jobs as they come.
+    pub(crate) fn batch(mut self, batch: BatchResults) -> Self {
+        self.wants.batch = Some(batch);
+        self
+    }
+
     /// Shows on `progress` how many rows came.
     pub(crate) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.wants.progress = progress;
@@ -168,8 +189,8 @@ impl Operation {
     }
 
     /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
-        self.wants.on_poll.as_ref()
+    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        self.wants.callback()
     }
 
     /// Starts it; the result comes through the inbox.
@@ -305,6 +326,25 @@ impl Running {
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
                 return Ok(Some(Event::Polled { returned, seen }));
             }
+            InboxMessage::Ended(at) => {
+                let Some(batch) = &self.wants.batch else {
+                    return Ok(None);
+                };
+                let Some((name, result)) = batch.ended(py, at)? else {
+                    return Ok(None);
+                };
+                let done = batch.done(py).into_pyobject(py)?.into_any();
+                progress::show(&mut self.wants.progress, intern!(py, "update"), (done,))?;
+                let on_done = batch.on_done.as_ref();
+                return on_done
+                    .map(|on_done| {
+                        let returned = on_done.bind(py).call_out((name, result))?.unbind();
+                        // The other jobs do not wait for it.
+                        let (seen, _) = oneshot::channel();
+                        Ok(Event::Polled { returned, seen })
+                    })
+                    .transpose();
+            }
             InboxMessage::Found(findings) => {
                 for finding in findings {
                     rows::warn(py, finding, 1)?;
@@ -414,7 +454,7 @@ impl Running {
             // From here on nothing is sent of which this says that it was not.
             state.ended = true;
             let lost = state.messages.iter().find_map(|message| match message {
-                InboxMessage::Done(Err(error)) => Some(words(&error.message)),
+                InboxMessage::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
             });
             (state.job.clone(), state.write, lost)
@@ -422,21 +462,34 @@ impl Running {
         if let Some(task) = &self.inbox.state().task {
             task.abort();
         }
+        if let Some(batch) = &self.wants.batch {
+            let report = batch.report(py);
+            let told =
+                report.and_then(|report| error.value(py).setattr(intern!(py, "report"), report));
+            if let Err(other) = told {
+                other.write_unraisable(py, None);
+            }
+            add_note(
+                py,
+                &error,
+                "the jobs that were begun are in the attribute report of this exception",
+            );
+            return error;
+        }
         let note = match (job, write) {
-            (Some(id), _) => {
-                let quoted = PyString::new(py, &id)
-                    .repr()
-                    .map_or_else(|_| String::new(), |id| id.to_string());
-                let shown = crate::text::safe(&id, MAX_SEGMENT);
-                format!("job {shown} keeps running: wait_for_job({quoted}) waits for it again")
+            (Some(job), _) => {
+                let what = format!("job {} keeps running", crate::text::safe(&job, MAX_SEGMENT));
+                message![what, Advice::WaitForJob { job }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
             (None, None) => return error,
         };
-        add_note(py, &error, &note);
+        add_note(py, &error, &words(&note));
+        // For the command line. A note is a kindness, and so is this.
+        let value = error.value(py).as_any();
+        let _ = carry(value, &note);
         if let Some(write) = write {
-            // For the command line. A note is a kindness, and so is this.
-            let _ = error.value(py).setattr("_outcome", write.as_str());
+            let _ = value.setattr("_outcome", write.as_str());
         }
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
@@ -450,13 +503,13 @@ impl Running {
     }
 
     /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
-        self.wants.on_poll.as_ref()
+    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        self.wants.callback()
     }
 }
 
 /// What an interrupted write comes to, with the text of its own error if that did not reach the caller.
-pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
+pub(crate) fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     let what = match outcome {
         Outcome::NotSent => "the request was not sent",
         Outcome::Rejected => "the service refused the request, and it was not sent again",
@@ -467,8 +520,12 @@ pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
             "the service has done what was asked, but its answer did not reach the caller: do not send it again"
         }
     };
-    let lost = lost.map_or_else(String::new, |lost| format!(": {lost}"));
-    format!("{what} (outcome: {}){lost}", outcome.as_str())
+    let mut note = message![format!("{what} (outcome: {})", outcome.as_str())];
+    if let Some(lost) = lost {
+        note.push(": ");
+        note.push(lost);
+    }
+    note
 }
 
 /// A note is a kindness: an exception that takes none is raised without it.

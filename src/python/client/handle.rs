@@ -24,7 +24,7 @@ use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
 use crate::store::{self, PendingWork, Store};
-use crate::text::message::{Setting, message};
+use crate::text::message::Setting;
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -289,8 +289,7 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
     };
     let named = |mut error: Error| {
         if let Some(variable) = options.variable_of(Setting::Store) {
-            let told = std::mem::take(&mut error.message);
-            error.message = message![variable, ": ", told];
+            error.message.prepend(format!("{variable}: "));
         }
         error
     };

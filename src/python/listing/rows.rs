@@ -13,10 +13,8 @@ use crate::error::Error;
 use crate::export::findings::Finding;
 use crate::listing::rows::{Cell, Rows};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::words::{carry, words};
 use crate::python::{convert, job, progress};
 use crate::table::record::{Layout, Record};
-use crate::text::message::Message;
 
 /// A page's rows as Python objects.
 pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
@@ -160,8 +158,5 @@ pub(crate) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()>
         "DataWarning"
     };
     let class = import(py, "docplatform.errors")?.getattr(class)?;
-    let message = Message::from(finding);
-    let warning = class.call_out((words(&message),))?;
-    carry(&warning, &message)?;
-    progress::warn(&warning, depth)
+    progress::warn(&class.call_out((finding.to_string(),))?, depth)
 }

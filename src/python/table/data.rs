@@ -20,7 +20,6 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
-use crate::python::words::words;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::reading::StoreAnswer;
@@ -79,7 +78,7 @@ impl Meta {
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),
             requests: trend.requests,
-            warnings: trend.warnings.iter().map(words).collect(),
+            warnings: trend.warnings.clone(),
             every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
@@ -104,7 +103,7 @@ impl Meta {
             project_id: Some(project.as_str().to_owned()),
             requests: compared.requests,
             running: compared.running.clone(),
-            warnings: compared.warnings.iter().map(words).collect(),
+            warnings: compared.warnings.clone(),
             before: Some((before.days, compared.totals_before)),
             ..Self::default()
         }
@@ -141,7 +140,7 @@ impl Meta {
             date_to: listing.filter("dateTo").map(str::to_owned),
             project_id: listing.project_id().map(str::to_owned),
             requests: stream.requests(),
-            warnings: stream.warnings().iter().map(words).collect(),
+            warnings: stream.warnings(),
             slices: table.slices().to_vec(),
             ..Self::default()
         }

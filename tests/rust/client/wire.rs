@@ -328,7 +328,7 @@ async fn errors_say_what_to_do_about_them() {
         (
             reply(429, "").header("retry-after", "3600"),
             Advice::CallAfter {
-                seconds: Some("3600".to_owned()),
+                seconds: Some(3600),
             },
         ),
         (

@@ -18,7 +18,7 @@ use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::store::Store;
-use docplatform::text::message::{Advice, Part};
+use docplatform::text::message::Advice;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use http::Method;
@@ -272,7 +272,7 @@ pub(crate) fn segment(id: &str) -> Segment {
 }
 
 pub(crate) fn advises(error: &Error, advice: Advice) -> bool {
-    error.message.parts().contains(&Part::Advice(advice))
+    error.message.advice() == Some(&advice)
 }
 
 /// Any read.

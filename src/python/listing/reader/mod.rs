@@ -23,8 +23,6 @@ use crate::listing::rows::{Rows, Totals};
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::errors;
-use crate::python::words::words;
-use crate::text::message::Message;
 
 mod turn;
 
@@ -61,7 +59,7 @@ struct State {
     start: Checkpoint,
     handed: u64,
     totals: Option<Totals>,
-    warnings: Vec<Message>,
+    warnings: Vec<String>,
     /// Nothing is left, and the caller was told so.
     ended: bool,
 }
@@ -179,7 +177,7 @@ impl RowReader {
     }
 
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.state().warnings.iter().map(words).collect()
+        self.state().warnings.clone()
     }
 
     pub(crate) fn listing(&self) -> Listing {
