@@ -8,17 +8,8 @@ use url::Url;
 use crate::config::Settings;
 use crate::config::url::BaseUrl;
 
-/// A proxy, without its user name and password.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proxy {
-    /// Host and port.
-    pub address: String,
-    /// Whether its URL has a user name or a password.
-    pub has_login: bool,
-}
-
-/// The proxy of these settings.
-pub fn of_settings(settings: &Settings) -> Option<Proxy> {
+/// Host and port of the proxy of these settings, without user name and password.
+pub fn of_settings(settings: &Settings) -> Option<String> {
     let wire = &settings.wire;
     let Some(proxy) = &wire.proxy else {
         return if wire.trust_env {
@@ -28,14 +19,11 @@ pub fn of_settings(settings: &Settings) -> Option<Proxy> {
         };
     };
     let url = Url::parse(proxy.expose_secret()).ok()?;
-    Some(Proxy {
-        address: format!("{}:{}", url.host()?, url.port_or_known_default()?),
-        has_login: !url.username().is_empty() || url.password().is_some(),
-    })
+    Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
 }
 
-/// The environment's proxy, which is never used for loopback. It is found as the transport finds it.
-pub fn of_environment(base: &BaseUrl) -> Option<Proxy> {
+/// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
+pub fn of_environment(base: &BaseUrl) -> Option<String> {
     let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
     let proxy = Matcher::from_system().intercept(&uri)?;
     let (host, port) = (proxy.uri().host()?, proxy.uri().port_u16());
@@ -44,8 +32,5 @@ pub fn of_environment(base: &BaseUrl) -> Option<Proxy> {
     } else {
         80
     });
-    Some(Proxy {
-        address: format!("{host}:{port}"),
-        has_login: proxy.basic_auth().is_some(),
-    })
+    Some(format!("{host}:{port}"))
 }

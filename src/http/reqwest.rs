@@ -21,7 +21,6 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::http::proxy::Proxy;
 use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport, proxy};
 use crate::text::io_words;
 use crate::text::message::{Advice, Message, Setting, message};
@@ -43,7 +42,8 @@ const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 pub struct HttpTransport {
     reads: reqwest::Client,
     writes: reqwest::Client,
-    proxy: Option<Proxy>,
+    /// Host and port of the proxy, if there is one.
+    proxy: Option<String>,
 }
 
 impl HttpTransport {
@@ -178,7 +178,7 @@ impl Transport for HttpTransport {
             let response = request
                 .send()
                 .await
-                .map_err(|error| classify(&error, self.proxy.as_ref()))?;
+                .map_err(|error| classify(&error, self.proxy.as_deref()))?;
             let (status, headers) = (response.status(), response.headers().clone());
             Ok(Incoming {
                 status,
@@ -233,14 +233,14 @@ impl Body for reqwest::Response {
 /// Whether a byte was written. Only two things prove that none was: the connection was never made, or hyper's
 /// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
 /// request was sent.
-fn classify(error: &reqwest::Error, proxy: Option<&Proxy>) -> SendError {
+fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
         let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
         let reason = reason.unwrap_or_else(|| {
             let mut reason = tls.map_or_else(|| connect_words(error), tls_words);
             if let Some(proxy) = proxy {
-                reason.push(format!(" (through the proxy {})", proxy.address));
+                reason.push(format!(" (through the proxy {proxy})"));
             }
             reason
         });
@@ -328,33 +328,28 @@ fn connect_words(error: &reqwest::Error) -> Message {
 }
 
 /// What the proxy is to blame for: only it is connected to, and looked up.
-fn proxy_words(error: &reqwest::Error, proxy: &Proxy) -> Option<Message> {
-    let Proxy { address, has_login } = proxy;
+fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<Message> {
     let root = root_cause(error);
     if error.is_dns() {
-        let why = format!("the host name of the proxy {address} could not be resolved ({root})");
+        let why = format!("the host name of the proxy {proxy} could not be resolved ({root})");
         return Some(message![why, Advice::CheckProxy {}]);
     }
     if io_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
-        let why = format!("the proxy {address} refused the connection");
+        let why = format!("the proxy {proxy} refused the connection");
         return Some(message![why, Advice::CheckProxy {}]);
     }
     if root == PROXY_407 {
-        let why = match has_login {
-            true => "refused the user name and password that its URL has",
-            false => "asks for a user name and password",
-        };
-        return Some(message![
-            format!("the proxy {address} {why} (407)"),
-            Advice::ProxyLogin {},
-        ]);
+        let why = format!(
+            "the proxy {proxy} asks for a user name and password, or refuses those of its URL (407)"
+        );
+        return Some(message![why, Advice::ProxyLogin {}]);
     }
     let why = match root.strip_prefix("tunnel error: ")? {
         // Neither a 200 nor a 407: hyper-util does not say which.
         "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
         why => why,
     };
-    Some(format!("the proxy {address} made no connection ({why})").into())
+    Some(format!("the proxy {proxy} made no connection ({why})").into())
 }
 
 /// Why an exchange broke off, without the URL.

@@ -80,6 +80,11 @@ fn argument(name: &str) -> Message {
     Setting::named(name).map_or_else(|| name.to_owned().into(), Message::from)
 }
 
+/// The error of an argument; `why` continues the sentence that begins with its name.
+fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
+    Error::argument(message![argument(name), why]).into()
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
@@ -106,8 +111,10 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
     }
     let fits = |number: u64| T::try_from(number).ok();
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        let why = format!(" must be a whole number from 0 on, and not too large; it is {value}");
-        Error::argument(message![argument(what), why]).into()
+        wrong(
+            what,
+            format!(" must be a whole number from 0 on, and not too large; it is {value}"),
+        )
     })
 }
 
@@ -218,10 +225,10 @@ fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
         "wait" => Ok(WaitOrStop::Wait),
         "stop" => Ok(WaitOrStop::Stop),
-        other => {
-            let why = format!(" must be \"wait\" or \"stop\"; it is {other:?}");
-            Err(Error::argument(message![argument(what), why]).into())
-        }
+        other => Err(wrong(
+            what,
+            format!(" must be \"wait\" or \"stop\"; it is {other:?}"),
+        )),
     }
 }
 
@@ -380,10 +387,10 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     // The service may take an empty one for none, and send all rows.
     let given = |what: &str, text: String| match text.is_empty() {
-        true => {
-            let why = " is empty: name one or more, or leave it out for all rows";
-            Err(Error::argument(message![argument(what), why]).into())
-        }
+        true => Err(wrong(
+            what,
+            " is empty: name one or more, or leave it out for all rows",
+        )),
         false => check_length(what, &[(what, &text)]).map(|()| text),
     };
     if value.is_instance_of::<PyString>() {
@@ -396,8 +403,7 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         .map(|one| text(what, &one?))
         .collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        let why = " must not contain an empty text or a comma";
-        return Err(Error::argument(message![argument(what), why]).into());
+        return Err(wrong(what, " must not contain an empty text or a comma"));
     }
     given(what, all.join(","))
 }
@@ -422,13 +428,9 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
-    value.to_str().map_err(|_| {
-        Error::argument(message![
-            argument(what),
-            " contains invalid characters (lone surrogates)"
-        ])
-        .into()
-    })
+    value
+        .to_str()
+        .map_err(|_| wrong(what, " contains invalid characters (lone surrogates)"))
 }
 
 /// Arguments that are texts, by name, for `from_py_with`.
@@ -500,7 +502,7 @@ fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
         let why = format!(
             " has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
         );
-        return Err(Error::argument(message![argument(what), why]).into());
+        return Err(wrong(what, why));
     }
     Ok(())
 }

@@ -91,7 +91,7 @@ impl Fault {
             ),
             Self::LogAlone(how) => setting(format!(
                 "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
-                 file back beside it, or move the log away to begin a new store, which knows no name of once= and no request"
+                 file back beside it, or move the log away to begin a new store, without the names of jobs and the requests of this one"
             )),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
             Self::NotALock => setting(

@@ -130,7 +130,7 @@ REFUSALS: dict[str, tuple[Script, str]] = {
     ),
     "407": (
         [READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))],
-        r"refused the user name and password that its URL has \(407\)",
+        r"refuses those of its URL \(407\)",
     ),
     "closes": ([READ_HEAD, FIN], NO_CONNECTION),
     "resets": ([READ_HEAD, RST], r"reset before it was ready \(through the proxy 127.0.0.1:\d+\)"),

@@ -146,8 +146,6 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
 #[pyfunction]
 pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
-    Ok(
-        proxy::of_environment(&BaseUrl::parse(Setting::BaseUrl, base_url, true)?)
-            .map(|proxy| proxy.address),
-    )
+    let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;
+    Ok(proxy::of_environment(&base_url))
 }
