@@ -359,9 +359,8 @@ impl Failed<'_> {
                     status.canonical_reason().map(str::to_owned)
                 };
                 let words = self.service_message(body).or_else(usual);
-                let words =
-                    words.map_or_else(|| ", and no text".to_owned(), |words| format!(": {words}"));
-                format!("status {}{words}", head.status).into()
+                let words = words.as_deref().unwrap_or("no message");
+                format!("status {}: {words}", head.status).into()
             }
         }
     }

@@ -1,4 +1,4 @@
-"""What the package says, in the words of the command line: settings are options, advice names commands."""
+"""The package's messages in the words of the command line: settings are options, advice names commands."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ async fn the_services_own_words_are_shown_and_defused() {
     assert!(
         error
             .to_string()
-            .starts_with("GET /v2/thing: status 499, and no text")
+            .starts_with("GET /v2/thing: status 499: no message")
     );
 }
 
