@@ -34,36 +34,38 @@ def share(change: float) -> str:
 class Moved(NamedTuple):
     """The change of a whole site."""
 
-    said: str
-    """``rose by 14%``, ``fell by 14%`` or ``hardly changed``."""
+    verdict: str
+    """``rose``, ``fell`` or ``hardly changed``."""
+    by: str
+    """``by 14%``, ``to 12 times as many`` or ``from 0``, if it rose or fell."""
     per: str
     """``day`` or ``working day``, if the change is that of the readers per day."""
     more: str
     """The plain change, if the calendar may explain a part of it."""
 
     @property
-    def rose(self) -> bool:
-        """Whether it rose."""
-        return self.said.startswith("rose")
+    def said(self) -> str:
+        """``rose by 14%``, ``fell by 14%`` or ``hardly changed``."""
+        return f"{self.verdict} {self.by}".rstrip()
 
 
 def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
     """Judges the totals of two periods."""
     change, verdict, plain, other = _site_change(before, now, period_before, period)
     if change is None or plain is None:
-        return Moved("rose from 0", "", "")
+        return Moved(verdict, "from 0", "", "")
     if verdict != "hardly changed":
         by = (
             f"by {share(change).lstrip('+' + MINUS)}"
             if change <= 9
             else f"to {change + 1:,.0f} times as many"
         )
-        return Moved(f"{verdict} {by}", *((other[0], f"{compared(plain)} in all") if other else ("", "")))
+        return Moved(verdict, by, *((other[0], f"{compared(plain)} in all") if other else ("", "")))
     more = compared(plain)
     if other is not None:
         per, value = other
         more += f", {'but' if plain * value < 0 else 'or'} {compared(value)} per {per}"
-    return Moved(verdict, "", more)
+    return Moved(verdict, "", "", more)
 
 
 def site(name: str, before: int, now: int, period_before: Days, period: Days) -> str:

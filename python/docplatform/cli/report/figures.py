@@ -93,7 +93,7 @@ class Comparison:
 
     def parted(self, now: Totals) -> bool:
         """Whether one of people and AI agents rose, and the other did not."""
-        return self.moved("human", now).rose != self.moved("ai", now).rose
+        return [self.moved(kind, now).verdict for kind in ("human", "ai")].count("rose") == 1
 
 
 class Section(NamedTuple):
