@@ -1,6 +1,6 @@
 """The extension module: clients, jobs, rows and tables.
 
-Its docstrings are written here and nowhere else: `build.rs` puts them into the extension, and `tests/helpers/twins.py` writes the asynchronous classes.
+Its docstrings are written here and nowhere else: `build.rs` puts them into the extension, and `release/twins.py` writes the asynchronous classes.
 """
 
 from collections.abc import (
@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -1375,11 +1375,12 @@ class Client:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -1387,7 +1388,7 @@ class Client:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
@@ -1401,14 +1402,16 @@ class Client:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
                 leave today out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -1416,7 +1419,9 @@ class Client:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -1429,12 +1434,12 @@ class Client:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,
@@ -1594,6 +1599,1253 @@ class Client:
     ) -> None: ...
     def _repr_html_(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Job:
+    """A job of the docs agent, as the service showed it at one moment.
+
+    A job is data: it never changes. Ask ``client.get_job(job)`` for its present state. Jobs can be compared, hashed
+    and pickled. A field that the service left out is ``None``; ``id`` and ``status`` are always there.
+
+    Example:
+        >>> client.create_job("Fix the broken links on the quickstart page")
+        Job(id='job-1', status='active', pr_link=None)
+    """
+
+    @property
+    def id(self) -> str:
+        """The job's id, a str: pass it to another process to wait there.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.id
+            'job-1'
+        """
+    @property
+    def status(self) -> str:
+        """The status, a str: ``active``, ``completed``, ``archived`` or ``failed``. A newer version of the service may add
+        others.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.status
+            'active'
+        """
+    @property
+    def source(self) -> Source:
+        """The repository and the branch, tag or commit that the agent works on: a ``Source`` tuple.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.source
+            Source(repository='example/docs', ref='main')
+        """
+    @property
+    def model(self) -> str | None:
+        """The AI model of the agent: a str or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.model
+            'example-model'
+        """
+    @property
+    def pr_link(self) -> str | None:
+        """The URL of the pull request: a str, or ``None``.
+
+        It is ``None`` while the job is active, and if there is no pull request: nothing changed, or this project
+        publishes without one. The URL comes from the service: check it before you open it.
+
+        Example:
+            >>> job = client.run_job("Fix the broken links on the quickstart page", poll_interval=0.5)
+            >>> job.pr_link
+            'https://github.com/example/docs/pull/1'
+        """
+    @property
+    def created_at(self) -> datetime | None:
+        """When the job was created: a ``datetime`` in UTC, or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.created_at
+            datetime.datetime(..., tzinfo=datetime.timezone.utc)
+        """
+    @property
+    def archived_at(self) -> datetime | None:
+        """When the job was archived: a ``datetime`` in UTC, or ``None`` if it was not.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.archived_at is None
+            True
+        """
+    @property
+    def project_id(self) -> str:
+        """The id of the project that the job belongs to: a str.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.project_id
+            'demo'
+        """
+    @property
+    def is_final(self) -> bool:
+        """Whether the job has ended: its status is ``completed``, ``archived`` or ``failed``. An unknown status is not
+        final.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.is_final
+            False
+        """
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The service's whole answer about the job, with fields that this version does not know: a new dict each time.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.raw["source"]
+            {'repository': 'example/docs', 'ref': 'main'}
+        """
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the job's fields by their Python names, for example to log them or to build a frame of jobs.
+
+        Returns:
+            A new dict: ``source`` is a dict, times are ``datetime`` in UTC or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> sorted(job.to_dict())
+            ['archived_at', 'created_at', 'id', 'is_final', 'model', 'pr_link', 'project_id', 'source', 'status']
+        """
+    def _repr_html_(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class Rows:
+    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
+    ``datetime`` in UTC.
+
+    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
+    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
+    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
+    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
+
+    Example:
+        >>> rows = client.searches("2026-01")
+        >>> next(rows)["searchQuery"]
+        'webhooks'
+        >>> len(rows.to_dicts())  # the other rows
+        119
+        >>> async for row in async_client.searches("2026-01", max_rows=2):
+        ...     print(row["searchQuery"], row["hits"])
+        webhooks 418
+        api key 225
+    """
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+    def pages(self) -> Iterator[RowsPage] | Iterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> Table:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
+    def to_pandas(self, *, progress: bool | None = None) -> pd.DataFrame:
+        """Returns all remaining rows as a ``pandas.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> frame = client.visitors("2026-01").to_pandas()
+            >>> frame.shape
+            (1000, 4)
+            >>> frame.nlargest(2, "ai")["path"].to_list()
+            ['/api/authentication', '/api/reference']
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape
+            (1000, 4)
+        """
+    def to_polars(self, *, progress: bool | None = None) -> pl.DataFrame:
+        """Returns all remaining rows as a ``polars.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_polars().dtypes
+            [String, Int64, Int64, Int64]
+            >>> (await async_client.visitors("2026-01").to_polars()).shape
+            (1000, 4)
+        """
+    def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
+        """Returns all remaining rows as a ``pyarrow.Table``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+            >>> (await async_client.visitors("2026-01").to_arrow()).shape
+            (1000, 4)
+        """
+    def to_dicts(self, *, progress: bool | None = None) -> list[Any]:
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
+    def to_csv(
+        self,
+        path: str | PathLike[str],
+        *,
+        escape_formulas: bool = True,
+        bom: bool = False,
+        progress: bool | None = None,
+    ) -> int:
+        """Writes all remaining rows to a CSV file, and returns how many.
+
+        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
+        memory does not grow with the number of rows. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_csv("january.csv")
+            1000
+            >>> with open("january.csv") as file:
+            ...     print(file.readline(), end="")
+            path,human,ai,total
+            >>> await async_client.visitors("2026-01").to_csv("january.csv")
+            1000
+        """
+    def to_jsonl(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
+
+        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
+        is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+            >>> with open("january.jsonl") as file:
+            ...     print(file.readline(), end="")
+            {"path":"/","human":32286,"ai":4829,"total":36971}
+            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+        """
+    def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
+
+        The rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+        """
+    def to_excel(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
+
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_excel("january.xlsx")
+            1000
+            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
+            1000
+        """
+    @property
+    def checkpoint(self) -> str:
+        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
+        that you received.
+
+        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        use it in another process.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> next(rows)["path"]
+            '/'
+            >>> next(client.visitors(resume=rows.checkpoint))["path"]
+            '/api/authentication'
+        """
+    @property
+    def warnings(self) -> list[str]:
+        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
+        characters.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> len(rows.to_dicts()), rows.warnings
+            (1000, [])
+        """
+
+@final
+class Visitors(Rows):
+    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent.
+
+    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
+    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
+    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
+    ``RuntimeError``: ask the client for a new one, or keep a table.
+
+    Example:
+        >>> next(client.visitors("2026-01"))
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> async for row in async_client.visitors("2026-01", max_rows=1):
+        ...     print(row)
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+    """
+
+    def __next__(self) -> VisitorRow: ...
+    def totals(self) -> Totals:
+        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
+        it was not fetched yet.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+        """
+    def pages(self) -> Iterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> VisitorTable:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
+    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
+
+# How pickles find back.
+def _job(raw: str, project_id: str) -> Job: ...
+
+# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
+def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
+def _proxy(base_url: str) -> str | None: ...
+
+# Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
+def _safe(text: str, most: int) -> str: ...
+
+# Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
+def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
+
+# The first days of the whole slices of a range that have begun.
+def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: ...
+
+# Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
+def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
+
+# Whether two counts differ by more than chance can explain: used by comparisons and reports.
+def _is_significant(before: int, now: int) -> bool: ...
+
+# What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
+# kind and the name. With every, the whole slices that they lie in.
+def _period(
+    period: str | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    every: _Every | None = None,
+) -> tuple[tuple[date, date, str, str], tuple[date, date, str, str] | None] | None: ...
+
+# How a test sees what becomes of a bug.
+def _panic(client: Client | AsyncClient) -> Any: ...
+
+@disjoint_base
+class Table:
+    """All rows of a listing in memory, in Arrow's format. It never changes and never sends a request.
+
+    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
+    PyCapsule interface takes it without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``duckdb.sql("from table")``. It can be pickled.
+
+    The columns are those of the listing, by the service's own names: string, int64, float64, bool, timestamp in
+    UTC, and JSON text for nested values. Where a row names a page by its URL, ``path`` has the path of it. If the range was read slice by slice, ``date_from`` and ``date_to`` come
+    first. Further fields that the service sent follow as nullable int64, float64, bool or string: the first 100
+    have a column each, the others are together in ``other_fields`` as JSON text. A field that has the name of one
+    of these columns, or a value that does not fit its column, is in a column named ``service_`` and its name.
+
+    Example:
+        >>> table = client.searches("2026-01").collect()
+        >>> table
+        Table(120 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+        >>> table.to_pandas().columns.to_list()
+        ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt', 'path']
+    """
+
+    @property
+    def listing(self) -> str | None:
+        """What the rows are: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"feedback_by_page"`` or
+        ``"conversations"``; ``None`` for other endpoints (``Client.paginate``).
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.listing
+            'visitors'
+        """
+    @property
+    def date_from(self) -> Any:
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            datetime.date(2026, 1, 1)
+        """
+    @property
+    def date_to(self) -> Any:
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            datetime.date(2026, 2, 1)
+        """
+    @property
+    def project_id(self) -> str | None:
+        """The project's id: a str, or ``None`` if the path named no project.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.project_id
+            'demo'
+        """
+    @property
+    def requests(self) -> int:
+        """How many requests the rows cost, retries included: an int.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.requests
+            4
+        """
+    @property
+    def warnings(self) -> list[str]:
+        """What was unusual about the export, as a list of str: data that changed, short pages, a listing that was cut off,
+        invalid characters.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.warnings
+            []
+        """
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __arrow_c_schema__(self) -> object:
+        """The schema, for libraries that read Arrow's PyCapsule interface. It is the same for a table without rows."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows, for libraries that read Arrow's PyCapsule interface, any number of times. ``requested_schema`` is
+        ignored.
+        """
+    def to_pandas(self) -> pd.DataFrame:
+        """Returns the rows as a ``pandas.DataFrame``.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_pandas().shape
+            (1000, 4)
+        """
+    def to_polars(self) -> pl.DataFrame:
+        """Returns the rows as a ``polars.DataFrame`` that shares the table's memory.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_polars().dtypes
+            [String, Int64, Int64, Int64]
+        """
+    def to_arrow(self) -> pa.Table:
+        """Returns the rows as a ``pyarrow.Table`` that shares the table's memory.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+        """
+    def to_dicts(self) -> list[Any]:
+        """Returns the rows as a list of dicts.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        """
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
+        """Writes the rows to a CSV file, and returns how many. The file is UTF-8 with a header line; it is complete or not
+        there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_csv("january.csv")
+            1000
+        """
+    def to_jsonl(self, path: str | PathLike[str]) -> int:
+        """Writes the rows to a JSON Lines file, one object per line, and returns how many. The file is UTF-8; it is
+        complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_jsonl("january.jsonl")
+            1000
+        """
+    def to_parquet(self, path: str | PathLike[str]) -> int:
+        """Writes the rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb. The file is
+        complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``.
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_parquet("january.parquet")
+            1000
+        """
+    def to_excel(self, path: str | PathLike[str]) -> int:
+        """Writes the rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
+
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``.
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_excel("january.xlsx")
+            1000
+        """
+    def _repr_html_(self) -> str: ...
+    def _schema(self) -> list[tuple[str, str]]: ...
+    @property
+    def _adds_up(self) -> bool: ...
+    @property
+    def _running(self) -> list[date]: ...
+    def _columns(self) -> dict[str, str]: ...
+    def _numbers(self, name: str) -> bytearray: ...
+    def _missing(self, name: str) -> bytearray: ...
+    def _values(self, name: str) -> list[Any]: ...
+    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
+    def _part(self, start: int, stop: int) -> list[list[Any]]: ...
+
+@final
+class VisitorTable(Table):
+    """All rows of visitors or views in memory, in Arrow's format. It never changes and never sends a request.
+
+    The columns are ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent.
+    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
+    PyCapsule interface takes it without a copy.
+
+    The counts of visitors are unique visitors of each path: they cannot be added up to those of the site, which are
+    in ``totals``. The counts of views can be added up.
+
+    Example:
+        >>> table = client.visitors("2026-01").collect()
+        >>> table[0]
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> table.totals
+        Totals(human=94961, ai=53659, total=147011)
+    """
+
+    @property
+    def totals(self) -> Totals | None:
+        """The totals of the whole site when the export began: a ``Totals`` tuple, or ``None`` if no page was requested
+        (``max_rows=0``).
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.totals
+            Totals(human=94961, ai=53659, total=147011)
+        """
+    @property
+    def date_from(self) -> date | str | None:
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            datetime.date(2026, 1, 1)
+        """
+    @property
+    def date_to(self) -> date | str | None:
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            datetime.date(2026, 2, 1)
+        """
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[VisitorRow]: ...
+    def __iter__(self) -> Iterator[VisitorRow]: ...
+    def to_dicts(self) -> list[VisitorRow]:
+        """Returns the rows as a list of dicts.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        """
+    def plot(
+        self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
+    ) -> Axes:
+        """Draws the most read pages, with a bar for people and a bar for AI agents, and returns the chart.
+
+        The bars are unique visitors of each page and do not add up to those of the site. The colours can be told apart
+        by people who are colour-blind, and the hatching also in black and white.
+
+        Args:
+            n: How many pages to show; 15 by default.
+            by: Which readers decide the order: ``"total"`` (the default), ``"human"`` or ``"ai"``.
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
+
+        Returns:
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
+
+        Raises:
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
+            ValueError: ``n`` is below 1, or ``by`` is none of the three.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.plot().get_title()
+            'The 15 most read of 1,000 pages, January 2026'
+        """
+
+@final
+class TrendTable(Table):
+    """Visitors or views per day, week or month, in Arrow's format: one row per slice, in order. It never changes and never
+    sends a request.
+
+    The columns are ``date_from`` and ``date_to`` (date; ``date_to`` is exclusive), ``days`` (fewer for a slice that
+    the range cuts), ``path`` with ``by_path=True``, and ``human``, ``ai`` and ``total`` (int64), then whatever else
+    the service sent. ``len(trend)``, ``trend[0]`` and iteration give dicts.
+
+    Unique visitors of slices cannot be added up: a visitor who came on two days counts on both, and once in the
+    range. Views can. The service decides what counts as an AI agent, and has changed that before: a sudden step in ``ai`` may
+    come from there.
+
+    Example:
+        >>> trend = client.visitor_trend("2026-01", every="week")
+        >>> trend[1]["date_from"], trend[1]["total"]
+        (datetime.date(2026, 1, 5), 35328)
+    """
+
+    @property
+    def date_from(self) -> date | None:
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            datetime.date(2026, 1, 1)
+        """
+    @property
+    def date_to(self) -> date | None:
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            datetime.date(2026, 2, 1)
+        """
+    @property
+    def every(self) -> str | None:
+        """How long a slice is: ``"day"``, ``"week"`` or ``"month"``; ``None`` if the range is one slice.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> trend.every
+            'week'
+        """
+    @property
+    def open_from(self) -> date | None:
+        """The first day whose slice may still change, because it ended less than ``settle_days`` ago: a ``date``; ``None``
+        if all are final.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> trend.open_from is None
+            True
+        """
+    def sum(self, *args: Any, **kwargs: Any) -> Totals:
+        """Returns the counts of all rows together, for a trend of views. Unique visitors cannot be added up: for them it
+        raises ``TypeError``, and ``Client.visitor_totals`` has those of the whole range.
+
+        Args:
+            args: None is taken.
+            kwargs: None is taken.
+
+        Returns:
+            ``Totals``: ``human``, ``ai`` and ``total``.
+
+        Raises:
+            TypeError: The trend is of visitors, or there are arguments.
+
+        Example:
+            >>> client.view_trend("2026-01", every="week").sum()
+            Totals(human=1057715, ai=377949, total=1435664)
+            >>> client.visitor_trend("2026-01", every="week").sum()
+            Traceback (most recent call last):
+                ...
+            TypeError: ...
+        """
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draws a line for people and a line for AI agents over the slices, and returns the chart.
+
+        A slice that the range cuts, or that was not over when it was read, covers less time: it is drawn hollow, and not
+        on the line.
+
+        Args:
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
+
+        Returns:
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
+
+        Raises:
+            ValueError: The trend has a row for each path (``by_path=True``).
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> [text.get_text() for text in trend.plot().get_legend().get_texts()]
+            ['people', 'AI agents']
+        """
+
+@final
+class Comparison(Table):
+    """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
+    changes and never sends a request.
+
+    The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
+    ``total`` (int64), and ``significant`` (bool): whether the change of ``total`` is larger than chance would
+    explain, which is more than twice the usual difference between two counts of the same readers. A path that a
+    period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
+
+    Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
+
+    Example:
+        >>> change = client.compare_visitors("2026-10")
+        >>> change[0]["path"], change[0]["total"], change[0]["total_before"]
+        ('/', 51276, 44919)
+    """
+
+    @property
+    def period(self) -> str:
+        """The period's name, a str.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.period
+            'October 2026'
+        """
+    @property
+    def before(self) -> str:
+        """The name of the period that it is compared with, a str.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.before
+            'September 2026'
+        """
+    @property
+    def date_from(self) -> date | None:
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            datetime.date(2026, 1, 1)
+        """
+    @property
+    def date_to(self) -> date | None:
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            datetime.date(2026, 2, 1)
+        """
+    @property
+    def date_from_before(self) -> date | None:
+        """The first day of the period that it is compared with: a ``date``.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.date_from_before
+            datetime.date(2026, 9, 1)
+        """
+    @property
+    def date_to_before(self) -> date | None:
+        """The day after the last day of the period that it is compared with: a ``date``.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.date_to_before
+            datetime.date(2026, 10, 1)
+        """
+    @property
+    def totals(self) -> Totals:
+        """The totals of the whole site in the period: a ``Totals`` tuple.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals
+            Totals(human=128117, ai=88396, total=213862)
+        """
+    @property
+    def totals_before(self) -> Totals:
+        """The totals of the whole site in the period that it is compared with: a ``Totals`` tuple.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals_before
+            Totals(human=111899, ai=78743, total=188280)
+        """
+    def risers(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that gained most, of those read in both periods with a significant change; the largest gain
+        first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+        """
+    def fallers(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that lost most, of those read in both periods with a significant change; the largest loss
+        first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_change"]) for row in change.fallers(2)]
+            [('/changelog/2026-09', -5511), ('/guides/deployment', -3587)]
+        """
+    def new(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that had no visitors before, the most read first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total"]) for row in change.new(2)]
+            [('/releases/v26.2', 30767), ('/guides/migrate-to-v26.2', 15817)]
+        """
+    def vanished(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that have no visitors any more; those that had most first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_before"]) for row in change.vanished(2)]
+            [('/changelog/2026-08', 3383), ('/releases/v26.1', 1258)]
+        """
+    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+        """Draws the largest significant changes, new and vanished paths among them, and returns the chart.
+
+        Args:
+            n: How many paths to show; 10 by default.
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
+
+        Returns:
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("october.png")`` saves a new figure.
+
+        Raises:
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
+            ValueError: ``n`` is below 1.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> len(change.plot(n=5).patches)
+            5
+        """
+
+def _table(meta: str, lines: bytes) -> Table: ...
+def _dataset_slices(
+    store: str | PathLike[str],
+    every: str,
+    *,
+    listing: str = "visitors",
+    projects: str | Iterable[str] | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
+def _read_stored(
+    store: str | PathLike[str],
+    listing: str,
+    every: str | None,
+    by_path: bool,
+    *,
+    period: str | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    project_id: str | None = None,
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+) -> VisitorTable | TrendTable: ...
+def _dataset_rows(
+    store: str | PathLike[str], exports: list[int], *, listing: str = "visitors", settle_days: int = 2
+) -> _DatasetRows: ...
+
+@final
+class _DatasetRows:
+    def __new__(cls, listing: str = "visitors") -> Self: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+@final
+class _TableRows(Iterator[_Row]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _Row: ...
+
+@final
+class _Pages(Iterator[Any]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+
+@final
+class _AsyncPages(AsyncIterator[Any]):
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+
+@final
+class _AtHand(Iterator[Any]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+    def turn(self) -> Coroutine[Any, Any, Any]: ...
+
+@final
+class _Operation:
+    def step(self, given: object) -> Awaitable[Any] | None: ...
+    def interrupt(self, error: BaseException) -> None: ...
+    def result(self) -> Any: ...
+
+@final
+class _WholeFile:
+    def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
+    @property
+    def path(self) -> Path: ...
+    def commit(self) -> None: ...
+    def discard(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+# generated from here on by release/twins.py
 
 @final
 class AsyncClient:
@@ -2861,11 +4113,12 @@ class AsyncClient:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -2873,7 +4126,7 @@ class AsyncClient:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
@@ -2887,14 +4140,16 @@ class AsyncClient:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
                 leave today out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -2902,7 +4157,9 @@ class AsyncClient:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -2915,12 +4172,12 @@ class AsyncClient:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,
@@ -3080,521 +4337,6 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, None]: ...
     def _repr_html_(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
-
-@final
-class Job:
-    """A job of the docs agent, as the service showed it at one moment.
-
-    A job is data: it never changes. Ask ``client.get_job(job)`` for its present state. Jobs can be compared, hashed
-    and pickled. A field that the service left out is ``None``; ``id`` and ``status`` are always there.
-
-    Example:
-        >>> client.create_job("Fix the broken links on the quickstart page")
-        Job(id='job-1', status='active', pr_link=None)
-    """
-
-    @property
-    def id(self) -> str:
-        """The job's id, a str: pass it to another process to wait there.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.id
-            'job-1'
-        """
-    @property
-    def status(self) -> str:
-        """The status, a str: ``active``, ``completed``, ``archived`` or ``failed``. A newer version of the service may add
-        others.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.status
-            'active'
-        """
-    @property
-    def source(self) -> Source:
-        """The repository and the branch, tag or commit that the agent works on: a ``Source`` tuple.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.source
-            Source(repository='example/docs', ref='main')
-        """
-    @property
-    def model(self) -> str | None:
-        """The AI model of the agent: a str or ``None``.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.model
-            'example-model'
-        """
-    @property
-    def pr_link(self) -> str | None:
-        """The URL of the pull request: a str, or ``None``.
-
-        It is ``None`` while the job is active, and if there is no pull request: nothing changed, or this project
-        publishes without one. The URL comes from the service: check it before you open it.
-
-        Example:
-            >>> job = client.run_job("Fix the broken links on the quickstart page", poll_interval=0.5)
-            >>> job.pr_link
-            'https://github.com/example/docs/pull/1'
-        """
-    @property
-    def created_at(self) -> datetime | None:
-        """When the job was created: a ``datetime`` in UTC, or ``None``.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.created_at
-            datetime.datetime(..., tzinfo=datetime.timezone.utc)
-        """
-    @property
-    def archived_at(self) -> datetime | None:
-        """When the job was archived: a ``datetime`` in UTC, or ``None`` if it was not.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.archived_at is None
-            True
-        """
-    @property
-    def project_id(self) -> str:
-        """The id of the project that the job belongs to: a str.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.project_id
-            'demo'
-        """
-    @property
-    def is_final(self) -> bool:
-        """Whether the job has ended: its status is ``completed``, ``archived`` or ``failed``. An unknown status is not
-        final.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.is_final
-            False
-        """
-    @property
-    def raw(self) -> dict[str, Any]:
-        """The service's whole answer about the job, with fields that this version does not know: a new dict each time.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> job.raw["source"]
-            {'repository': 'example/docs', 'ref': 'main'}
-        """
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the job's fields by their Python names, for example to log them or to build a frame of jobs.
-
-        Returns:
-            A new dict: ``source`` is a dict, times are ``datetime`` in UTC or ``None``.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> sorted(job.to_dict())
-            ['archived_at', 'created_at', 'id', 'is_final', 'model', 'pr_link', 'project_id', 'source', 'status']
-        """
-    def _repr_html_(self) -> str: ...
-    def __hash__(self) -> int: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
-
-class Rows:
-    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
-    ``datetime`` in UTC.
-
-    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
-    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
-    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
-    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
-
-    Example:
-        >>> rows = client.searches("2026-01")
-        >>> next(rows)["searchQuery"]
-        'webhooks'
-        >>> len(rows.to_dicts())  # the other rows
-        119
-        >>> async for row in async_client.searches("2026-01", max_rows=2):
-        ...     print(row["searchQuery"], row["hits"])
-        webhooks 418
-        api key 225
-    """
-
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Any: ...
-    def pages(self) -> Iterator[RowsPage] | Iterator[VisitorsPage]:
-        """Returns the remaining rows page by page, as the service sends them.
-
-        Returns:
-            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
-            asynchronous one.
-
-        Raises:
-            RuntimeError: The rows were read to their end before.
-            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
-                after the last page.
-
-        Example:
-            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-        """
-    def collect(self, progress: bool | None = None) -> Table:
-        """Returns all remaining rows as a table.
-
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``Table``; of visitors and views a ``VisitorTable``.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").collect()
-            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-            >>> len(await async_client.visitors("2026-01").collect())
-            1000
-        """
-    def to_pandas(self, *, progress: bool | None = None) -> pd.DataFrame:
-        """Returns all remaining rows as a ``pandas.DataFrame``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
-            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> frame = client.visitors("2026-01").to_pandas()
-            >>> frame.shape
-            (1000, 4)
-            >>> frame.nlargest(2, "ai")["path"].to_list()
-            ['/api/authentication', '/api/reference']
-            >>> (await async_client.visitors("2026-01").to_pandas()).shape
-            (1000, 4)
-        """
-    def to_polars(self, *, progress: bool | None = None) -> pl.DataFrame:
-        """Returns all remaining rows as a ``polars.DataFrame``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
-            UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_polars().dtypes
-            [String, Int64, Int64, Int64]
-            >>> (await async_client.visitors("2026-01").to_polars()).shape
-            (1000, 4)
-        """
-    def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
-        """Returns all remaining rows as a ``pyarrow.Table``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_arrow().schema.names
-            ['path', 'human', 'ai', 'total']
-            >>> (await async_client.visitors("2026-01").to_arrow()).shape
-            (1000, 4)
-        """
-    def to_dicts(self, *, progress: bool | None = None) -> list[Any]:
-        """Returns all remaining rows as a list of dicts.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-            >>> len(await async_client.visitors("2026-01").to_dicts())
-            1000
-        """
-    def to_csv(
-        self,
-        path: str | PathLike[str],
-        *,
-        escape_formulas: bool = True,
-        bom: bool = False,
-        progress: bool | None = None,
-    ) -> int:
-        """Writes all remaining rows to a CSV file, and returns how many.
-
-        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
-        memory does not grow with the number of rows. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
-                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
-                in front; true by default.
-            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
-                default.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
-                continues where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_csv("january.csv")
-            1000
-            >>> with open("january.csv") as file:
-            ...     print(file.readline(), end="")
-            path,human,ai,total
-            >>> await async_client.visitors("2026-01").to_csv("january.csv")
-            1000
-        """
-    def to_jsonl(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
-
-        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
-        is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
-                continues where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
-            1000
-            >>> with open("january.jsonl") as file:
-            ...     print(file.readline(), end="")
-            {"path":"/","human":32286,"ai":4829,"total":36971}
-            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
-            1000
-        """
-    def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
-
-        The rows are collected first, so they need memory. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
-                where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_parquet("january.parquet")
-            1000
-            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
-            1000
-        """
-    def to_excel(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
-
-        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
-        rows are collected first, so they need memory. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
-                No file was written; use ``to_csv``.
-            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
-                where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_excel("january.xlsx")
-            1000
-            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
-            1000
-        """
-    @property
-    def checkpoint(self) -> str:
-        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
-        that you received.
-
-        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
-        use it in another process.
-
-        Example:
-            >>> rows = client.visitors("2026-01")
-            >>> next(rows)["path"]
-            '/'
-            >>> next(client.visitors(resume=rows.checkpoint))["path"]
-            '/api/authentication'
-        """
-    @property
-    def warnings(self) -> list[str]:
-        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
-        characters.
-
-        Example:
-            >>> rows = client.visitors("2026-01")
-            >>> len(rows.to_dicts()), rows.warnings
-            (1000, [])
-        """
-
-@final
-class Visitors(Rows):
-    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent.
-
-    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
-    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
-    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
-    ``RuntimeError``: ask the client for a new one, or keep a table.
-
-    Example:
-        >>> next(client.visitors("2026-01"))
-        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-        >>> async for row in async_client.visitors("2026-01", max_rows=1):
-        ...     print(row)
-        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-    """
-
-    def __next__(self) -> VisitorRow: ...
-    def totals(self) -> Totals:
-        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
-        it was not fetched yet.
-
-        Returns:
-            ``Totals``: a named tuple ``(human, ai, total)`` of int.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.visitors("2026-01").totals()
-            Totals(human=94961, ai=53659, total=147011)
-            >>> await async_client.visitors("2026-01").totals()
-            Totals(human=94961, ai=53659, total=147011)
-        """
-    def pages(self) -> Iterator[VisitorsPage]:
-        """Returns the remaining rows page by page, as the service sends them.
-
-        Returns:
-            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
-            asynchronous one.
-
-        Raises:
-            RuntimeError: The rows were read to their end before.
-            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
-                after the last page.
-
-        Example:
-            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-        """
-    def collect(self, progress: bool | None = None) -> VisitorTable:
-        """Returns all remaining rows as a table.
-
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``Table``; of visitors and views a ``VisitorTable``.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").collect()
-            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-            >>> len(await async_client.visitors("2026-01").collect())
-            1000
-        """
-    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
-        """Returns all remaining rows as a list of dicts.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-            >>> len(await async_client.visitors("2026-01").to_dicts())
-            1000
-        """
 
 class AsyncRows:
     """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
@@ -3994,733 +4736,3 @@ class AsyncVisitors(AsyncRows):
             >>> len(await async_client.visitors("2026-01").to_dicts())
             1000
         """
-
-# How pickles find back.
-def _job(raw: str, project_id: str) -> Job: ...
-
-# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
-def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
-def _proxy(base_url: str) -> str | None: ...
-
-# Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
-def _safe(text: str, most: int) -> str: ...
-
-# Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
-def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
-
-# The first days of the whole slices of a range that have begun.
-def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: ...
-
-# Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
-def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
-
-# Whether two counts differ by more than chance can explain: used by comparisons and reports.
-def _is_significant(before: int, now: int) -> bool: ...
-
-# What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
-# kind and the name. With every, the whole slices that they lie in.
-def _period(
-    period: str | None = None,
-    date_from: _Date | None = None,
-    date_to: _Date | None = None,
-    every: _Every | None = None,
-) -> tuple[tuple[date, date, str, str], tuple[date, date, str, str] | None] | None: ...
-
-# How a test sees what becomes of a bug.
-def _panic(client: Client | AsyncClient) -> Any: ...
-
-@disjoint_base
-class Table:
-    """All rows of a listing in memory, in Arrow's format. It never changes and never sends a request.
-
-    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
-    PyCapsule interface takes it without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
-    ``duckdb.sql("from table")``. It can be pickled.
-
-    The columns are those of the listing, by the service's own names: string, int64, float64, bool, timestamp in
-    UTC, and JSON text for nested values. Where a row names a page by its URL, ``path`` has the path of it. If the range was read slice by slice, ``date_from`` and ``date_to`` come
-    first. Further fields that the service sent follow as nullable int64, float64, bool or string: the first 100
-    have a column each, the others are together in ``other_fields`` as JSON text. A field that has the name of one
-    of these columns, or a value that does not fit its column, is in a column named ``service_`` and its name.
-
-    Example:
-        >>> table = client.searches("2026-01").collect()
-        >>> table
-        Table(120 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-        >>> table.to_pandas().columns.to_list()
-        ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt', 'path']
-    """
-
-    @property
-    def listing(self) -> str | None:
-        """What the rows are: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"feedback_by_page"`` or
-        ``"conversations"``; ``None`` for other endpoints (``Client.paginate``).
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.listing
-            'visitors'
-        """
-    @property
-    def date_from(self) -> Any:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_from
-            datetime.date(2026, 1, 1)
-        """
-    @property
-    def date_to(self) -> Any:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_to
-            datetime.date(2026, 2, 1)
-        """
-    @property
-    def project_id(self) -> str | None:
-        """The project's id: a str, or ``None`` if the path named no project.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.project_id
-            'demo'
-        """
-    @property
-    def requests(self) -> int:
-        """How many requests the rows cost, retries included: an int.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.requests
-            4
-        """
-    @property
-    def warnings(self) -> list[str]:
-        """What was unusual about the export, as a list of str: data that changed, short pages, a listing that was cut off,
-        invalid characters.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.warnings
-            []
-        """
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, key: SupportsIndex, /) -> Any: ...
-    @overload
-    def __getitem__(self, key: slice, /) -> list[Any]: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def __arrow_c_schema__(self) -> object:
-        """The schema, for libraries that read Arrow's PyCapsule interface. It is the same for a table without rows."""
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows, for libraries that read Arrow's PyCapsule interface, any number of times. ``requested_schema`` is
-        ignored.
-        """
-    def to_pandas(self) -> pd.DataFrame:
-        """Returns the rows as a ``pandas.DataFrame``.
-
-        Returns:
-            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
-            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[pandas]"``.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_pandas().shape
-            (1000, 4)
-        """
-    def to_polars(self) -> pl.DataFrame:
-        """Returns the rows as a ``polars.DataFrame`` that shares the table's memory.
-
-        Returns:
-            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
-            UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[polars]"``.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_polars().dtypes
-            [String, Int64, Int64, Int64]
-        """
-    def to_arrow(self) -> pa.Table:
-        """Returns the rows as a ``pyarrow.Table`` that shares the table's memory.
-
-        Returns:
-            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[arrow]"``.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_arrow().schema.names
-            ['path', 'human', 'ai', 'total']
-        """
-    def to_dicts(self) -> list[Any]:
-        """Returns the rows as a list of dicts.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-        """
-    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
-        """Writes the rows to a CSV file, and returns how many. The file is UTF-8 with a header line; it is complete or not
-        there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
-                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
-                in front; true by default.
-            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
-                default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_csv("january.csv")
-            1000
-        """
-    def to_jsonl(self, path: str | PathLike[str]) -> int:
-        """Writes the rows to a JSON Lines file, one object per line, and returns how many. The file is UTF-8; it is
-        complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_jsonl("january.jsonl")
-            1000
-        """
-    def to_parquet(self, path: str | PathLike[str]) -> int:
-        """Writes the rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb. The file is
-        complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``.
-            OSError: The file cannot be written.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_parquet("january.parquet")
-            1000
-        """
-    def to_excel(self, path: str | PathLike[str]) -> int:
-        """Writes the rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
-
-        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
-        file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
-                No file was written; use ``to_csv``.
-            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``.
-            OSError: The file cannot be written.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_excel("january.xlsx")
-            1000
-        """
-    def _repr_html_(self) -> str: ...
-    def _schema(self) -> list[tuple[str, str]]: ...
-    @property
-    def _adds_up(self) -> bool: ...
-    @property
-    def _running(self) -> list[date]: ...
-    def _columns(self) -> dict[str, str]: ...
-    def _numbers(self, name: str) -> bytearray: ...
-    def _missing(self, name: str) -> bytearray: ...
-    def _values(self, name: str) -> list[Any]: ...
-    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
-    def _part(self, start: int, stop: int) -> list[list[Any]]: ...
-
-@final
-class VisitorTable(Table):
-    """All rows of visitors or views in memory, in Arrow's format. It never changes and never sends a request.
-
-    The columns are ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent.
-    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
-    PyCapsule interface takes it without a copy.
-
-    The counts of visitors are unique visitors of each path: they cannot be added up to those of the site, which are
-    in ``totals``. The counts of views can be added up.
-
-    Example:
-        >>> table = client.visitors("2026-01").collect()
-        >>> table[0]
-        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-        >>> table.totals
-        Totals(human=94961, ai=53659, total=147011)
-    """
-
-    @property
-    def totals(self) -> Totals | None:
-        """The totals of the whole site when the export began: a ``Totals`` tuple, or ``None`` if no page was requested
-        (``max_rows=0``).
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.totals
-            Totals(human=94961, ai=53659, total=147011)
-        """
-    @property
-    def date_from(self) -> date | str | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_from
-            datetime.date(2026, 1, 1)
-        """
-    @property
-    def date_to(self) -> date | str | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_to
-            datetime.date(2026, 2, 1)
-        """
-    @overload
-    def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
-    @overload
-    def __getitem__(self, key: slice, /) -> list[VisitorRow]: ...
-    def __iter__(self) -> Iterator[VisitorRow]: ...
-    def to_dicts(self) -> list[VisitorRow]:
-        """Returns the rows as a list of dicts.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-        """
-    def plot(
-        self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
-    ) -> Axes:
-        """Draws the most read pages, with a bar for people and a bar for AI agents, and returns the chart.
-
-        The bars are unique visitors of each page and do not add up to those of the site. The colours can be told apart
-        by people who are colour-blind, and the hatching also in black and white.
-
-        Args:
-            n: How many pages to show; 15 by default.
-            by: Which readers decide the order: ``"total"`` (the default), ``"human"`` or ``"ai"``.
-            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
-
-        Returns:
-            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
-
-        Raises:
-            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
-            ValueError: ``n`` is below 1, or ``by`` is none of the three.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.plot().get_title()
-            'The 15 most read of 1,000 pages, January 2026'
-        """
-
-@final
-class TrendTable(Table):
-    """Visitors or views per day, week or month, in Arrow's format: one row per slice, in order. It never changes and never
-    sends a request.
-
-    The columns are ``date_from`` and ``date_to`` (date; ``date_to`` is exclusive), ``days`` (fewer for a slice that
-    the range cuts), ``path`` with ``by_path=True``, and ``human``, ``ai`` and ``total`` (int64), then whatever else
-    the service sent. ``len(trend)``, ``trend[0]`` and iteration give dicts.
-
-    Unique visitors of slices cannot be added up: a visitor who came on two days counts on both, and once in the
-    range. Views can. The service decides what counts as an AI agent, and has changed that before: a sudden step in ``ai`` may
-    come from there.
-
-    Example:
-        >>> trend = client.visitor_trend("2026-01", every="week")
-        >>> trend[1]["date_from"], trend[1]["total"]
-        (datetime.date(2026, 1, 5), 35328)
-    """
-
-    @property
-    def date_from(self) -> date | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_from
-            datetime.date(2026, 1, 1)
-        """
-    @property
-    def date_to(self) -> date | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_to
-            datetime.date(2026, 2, 1)
-        """
-    @property
-    def every(self) -> str | None:
-        """How long a slice is: ``"day"``, ``"week"`` or ``"month"``; ``None`` if the range is one slice.
-
-        Example:
-            >>> trend = client.visitor_trend("2026-01", every="week")
-            >>> trend.every
-            'week'
-        """
-    @property
-    def open_from(self) -> date | None:
-        """The first day whose slice may still change, because it ended less than ``settle_days`` ago: a ``date``; ``None``
-        if all are final.
-
-        Example:
-            >>> trend = client.visitor_trend("2026-01", every="week")
-            >>> trend.open_from is None
-            True
-        """
-    def sum(self, *args: Any, **kwargs: Any) -> Totals:
-        """Returns the counts of all rows together, for a trend of views. Unique visitors cannot be added up: for them it
-        raises ``TypeError``, and ``Client.visitor_totals`` has those of the whole range.
-
-        Args:
-            args: None is taken.
-            kwargs: None is taken.
-
-        Returns:
-            ``Totals``: ``human``, ``ai`` and ``total``.
-
-        Raises:
-            TypeError: The trend is of visitors, or there are arguments.
-
-        Example:
-            >>> client.view_trend("2026-01", every="week").sum()
-            Totals(human=1057715, ai=377949, total=1435664)
-            >>> client.visitor_trend("2026-01", every="week").sum()
-            Traceback (most recent call last):
-                ...
-            TypeError: ...
-        """
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draws a line for people and a line for AI agents over the slices, and returns the chart.
-
-        A slice that the range cuts, or that was not over when it was read, covers less time: it is drawn hollow, and not
-        on the line.
-
-        Args:
-            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
-
-        Returns:
-            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
-
-        Raises:
-            ValueError: The trend has a row for each path (``by_path=True``).
-            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
-
-        Example:
-            >>> trend = client.visitor_trend("2026-01", every="week")
-            >>> [text.get_text() for text in trend.plot().get_legend().get_texts()]
-            ['people', 'AI agents']
-        """
-
-@final
-class Comparison(Table):
-    """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
-    changes and never sends a request.
-
-    The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
-    ``total`` (int64), and ``significant`` (bool): whether the change of ``total`` is larger than chance would
-    explain, which is more than twice the usual difference between two counts of the same readers. A path that a
-    period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
-
-    Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
-
-    Example:
-        >>> change = client.compare_visitors("2026-10")
-        >>> change[0]["path"], change[0]["total"], change[0]["total_before"]
-        ('/', 51276, 44919)
-    """
-
-    @property
-    def period(self) -> str:
-        """The period's name, a str.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.period
-            'October 2026'
-        """
-    @property
-    def before(self) -> str:
-        """The name of the period that it is compared with, a str.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.before
-            'September 2026'
-        """
-    @property
-    def date_from(self) -> date | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_from
-            datetime.date(2026, 1, 1)
-        """
-    @property
-    def date_to(self) -> date | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
-
-        Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table.date_to
-            datetime.date(2026, 2, 1)
-        """
-    @property
-    def date_from_before(self) -> date | None:
-        """The first day of the period that it is compared with: a ``date``.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.date_from_before
-            datetime.date(2026, 9, 1)
-        """
-    @property
-    def date_to_before(self) -> date | None:
-        """The day after the last day of the period that it is compared with: a ``date``.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.date_to_before
-            datetime.date(2026, 10, 1)
-        """
-    @property
-    def totals(self) -> Totals:
-        """The totals of the whole site in the period: a ``Totals`` tuple.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.totals
-            Totals(human=128117, ai=88396, total=213862)
-        """
-    @property
-    def totals_before(self) -> Totals:
-        """The totals of the whole site in the period that it is compared with: a ``Totals`` tuple.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.totals_before
-            Totals(human=111899, ai=78743, total=188280)
-        """
-    def risers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that gained most, of those read in both periods with a significant change; the largest gain
-        first.
-
-        Args:
-            n: The largest number of paths; 10 by default.
-
-        Returns:
-            A list of dicts: rows of the table.
-
-        Raises:
-            OverflowError: ``n`` is negative.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
-        """
-    def fallers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that lost most, of those read in both periods with a significant change; the largest loss
-        first.
-
-        Args:
-            n: The largest number of paths; 10 by default.
-
-        Returns:
-            A list of dicts: rows of the table.
-
-        Raises:
-            OverflowError: ``n`` is negative.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total_change"]) for row in change.fallers(2)]
-            [('/changelog/2026-09', -5511), ('/guides/deployment', -3587)]
-        """
-    def new(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that had no visitors before, the most read first.
-
-        Args:
-            n: The largest number of paths; 10 by default.
-
-        Returns:
-            A list of dicts: rows of the table.
-
-        Raises:
-            OverflowError: ``n`` is negative.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total"]) for row in change.new(2)]
-            [('/releases/v26.2', 30767), ('/guides/migrate-to-v26.2', 15817)]
-        """
-    def vanished(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that have no visitors any more; those that had most first.
-
-        Args:
-            n: The largest number of paths; 10 by default.
-
-        Returns:
-            A list of dicts: rows of the table.
-
-        Raises:
-            OverflowError: ``n`` is negative.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total_before"]) for row in change.vanished(2)]
-            [('/changelog/2026-08', 3383), ('/releases/v26.1', 1258)]
-        """
-    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
-        """Draws the largest significant changes, new and vanished paths among them, and returns the chart.
-
-        Args:
-            n: How many paths to show; 10 by default.
-            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
-
-        Returns:
-            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("october.png")`` saves a new figure.
-
-        Raises:
-            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
-            ValueError: ``n`` is below 1.
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> len(change.plot(n=5).patches)
-            5
-        """
-
-def _table(meta: str, lines: bytes) -> Table: ...
-def _dataset_slices(
-    store: str | PathLike[str],
-    every: str,
-    *,
-    listing: str = "visitors",
-    projects: str | Iterable[str] | None = None,
-    date_from: _Date | None = None,
-    date_to: _Date | None = None,
-    base_url: str | None = None,
-    organization: str | None = None,
-    settle_days: int = 2,
-) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
-def _read_stored(
-    store: str | PathLike[str],
-    listing: str,
-    every: str | None,
-    by_path: bool,
-    *,
-    period: str | None = None,
-    date_from: _Date | None = None,
-    date_to: _Date | None = None,
-    project_id: str | None = None,
-    base_url: str | None = None,
-    organization: str | None = None,
-    settle_days: int = 2,
-) -> VisitorTable | TrendTable: ...
-def _dataset_rows(
-    store: str | PathLike[str], exports: list[int], *, listing: str = "visitors", settle_days: int = 2
-) -> _DatasetRows: ...
-
-@final
-class _DatasetRows:
-    def __new__(cls, listing: str = "visitors") -> Self: ...
-    def __len__(self) -> int: ...
-    def __arrow_c_schema__(self) -> object: ...
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
-
-@final
-class _TableRows(Iterator[_Row]):
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> _Row: ...
-
-@final
-class _Pages(Iterator[Any]):
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Any: ...
-
-@final
-class _AsyncPages(AsyncIterator[Any]):
-    def __aiter__(self) -> Self: ...
-    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
-
-@final
-class _AtHand(Iterator[Any]):
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Any: ...
-    def turn(self) -> Coroutine[Any, Any, Any]: ...
-
-@final
-class _Operation:
-    def step(self, given: object) -> Awaitable[Any] | None: ...
-    def interrupt(self, error: BaseException) -> None: ...
-    def result(self) -> Any: ...
-
-@final
-class _WholeFile:
-    def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
-    @property
-    def path(self) -> Path: ...
-    def commit(self) -> None: ...
-    def discard(self) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _traceback: TracebackType | None,
-        /,
-    ) -> None: ...

@@ -237,7 +237,7 @@ class Plan(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What ``Client.sync`` found and fetched: a named tuple of int.
+    """What ``Client.sync`` found and fetched: a named tuple.
 
     Attributes:
         slices: All slices of all projects.
@@ -245,10 +245,12 @@ class SyncReport(NamedTuple):
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.
         rows: Rows that were put into the store.
+        left: Requests that are missing at least; 0 if everything was fetched.
+        hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
-        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
     """
 
     slices: int
@@ -256,6 +258,8 @@ class SyncReport(NamedTuple):
     open: int
     requests: int
     rows: int
+    left: int = 0
+    hours: float | None = None
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, 
 use serde_json::Value;
 
 use crate::client::{Client, WaitOrStop};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -143,6 +143,24 @@ arguments! {
             let known: Vec<_> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
             PyValueError::new_err(format!("listing must be one of {}; it is {name:?}", known.join(", ")))
         })
+    };
+    listings: Vec<&'static Endpoint> = |value| {
+        if value.is_instance_of::<PyString>() {
+            return Ok(vec![listing(value)?]);
+        }
+        let all = value.try_iter().map_err(|_| wrong_type("listing", "a str or several", value))?;
+        let mut listings = Vec::new();
+        for one in all {
+            let one = listing(&one?)?;
+            if !listings.contains(&one) {
+                listings.push(one);
+            }
+        }
+        Ok(listings)
+    };
+    until: Option<Millis> = |value| match value.is_none() {
+        true => Ok(None),
+        false => import(value.py(), "docplatform._hooks.until")?.getattr("until")?.call_out((value,))?.extract().map(Some),
     };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);

@@ -115,17 +115,6 @@ pub struct Wish {
 impl Wish {
     /// The slices of `all` that are wanted.
     pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<FinishedExport>> {
-        if let Some(wanted) = &self.projects {
-            let is_missing = |id: &&String| all.iter().all(|one| one.project_id != **id);
-            if let Some(missing) = wanted.iter().find(is_missing) {
-                return Err(Error::argument(format!(
-                    "projects: the store has no {} of {:?}; it has those of {}",
-                    self.endpoint.name,
-                    safe(missing, 60),
-                    some(all.iter().map(|one| one.project_id.as_str())),
-                )));
-            }
-        }
         let within = |one: &FinishedExport| {
             self.projects
                 .as_ref()

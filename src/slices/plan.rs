@@ -82,17 +82,22 @@ pub async fn plan(
             }
         });
     }
-    let mut plan = Plan {
+    let requests = planned.iter().map(|slice| slice.requests).sum();
+    Ok(Plan {
         what: of.what,
         slices: planned,
-        hours: None,
+        hours: hours(client, requests).await?,
+    })
+}
+
+/// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.
+pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>> {
+    let Some(budget) = client.budget() else {
+        return Ok(None);
     };
-    if let Some(budget) = client.budget() {
-        let beyond = plan.requests().saturating_sub(budget.left().await?);
-        let hours = beyond.div_ceil(budget.per_hour().max(1));
-        plan.hours = Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
-    }
-    Ok(plan)
+    let beyond = requests.saturating_sub(budget.left().await?);
+    let hours = beyond.div_ceil(budget.per_hour().max(1));
+    Ok(Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX))))
 }
 
 /// What the store has of a slice.
@@ -103,6 +108,17 @@ pub(crate) struct StoredSlice {
     pub(crate) cached: bool,
     /// When it was fetched last, whether it was final by then or not.
     pub(crate) fetched: Option<Millis>,
+}
+
+impl StoredSlice {
+    /// The requests that the slice takes at least.
+    pub(crate) fn least(&self, of: Subject, slice: Slice) -> u64 {
+        match of.what {
+            _ if self.cached => 0,
+            What::Totals => 1,
+            What::Pages => pages(slice, &self.pages, of.endpoint.max_page_size).requests,
+        }
+    }
 }
 
 pub(crate) async fn stored_slice(

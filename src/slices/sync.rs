@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{Observer, OpenWait};
+use crate::client::observer::OpenWait;
 use crate::client::{Client, WaitOrStop};
 use crate::clock::Millis;
 use crate::config::url::Segment;
@@ -21,7 +21,7 @@ use crate::export::pager::{Turn, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::slices::plan::stored_slice;
+use crate::slices::plan::{hours, stored_slice};
 use crate::slices::trend::Reader;
 use crate::store::{Exports, SyncLock, What};
 
@@ -35,11 +35,13 @@ const MAX_FAILURES_IN_A_ROW: usize = 3;
 pub struct SyncScope {
     pub projects: Vec<Segment>,
     pub slices: Vec<Slice>,
-    pub of: Subject,
+    pub of: Vec<Subject>,
+    /// When the sync ends, whatever is left.
+    pub until: Option<Millis>,
 }
 
 /// What was found and fetched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Filled {
     /// Slices in all, over all projects.
     pub slices: u64,
@@ -50,6 +52,10 @@ pub struct Filled {
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
+    /// Requests that are missing at least.
+    pub left: u64,
+    /// Hours that these take at the budget; `None` without one.
+    pub hours: Option<f64>,
 }
 
 /// A slice that could not be fetched, while others could.
@@ -74,6 +80,7 @@ pub struct Sync {
 
 /// A slice that has to be fetched.
 struct Due<'a> {
+    of: Subject,
     project: &'a Segment,
     slice: Slice,
     /// Of one that may still change: when it was fetched last.
@@ -84,8 +91,10 @@ struct Due<'a> {
 #[derive(Default)]
 struct Queue<'a> {
     due: VecDeque<Due<'a>>,
-    /// Of projects of which a slice could not be fetched: after all others.
+    /// Slices of a project and listing of which one could not be fetched: after all others.
     doubtful: VecDeque<Due<'a>>,
+    /// Slices that could not be fetched.
+    failed: Vec<Due<'a>>,
 }
 
 impl<'a> Queue<'a> {
@@ -110,18 +119,33 @@ impl<'a> Queue<'a> {
         Some((queue.remove(at)?, doubtful))
     }
 
-    /// Puts what is left of `project` after all others, or drops it.
-    fn step_back(&mut self, project: &Segment, drop: bool) {
-        let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
-        let (its, due) = std::mem::take(&mut self.due)
-            .into_iter()
-            .partition::<VecDeque<_>, _>(is_its);
-        self.due = due;
+    /// Puts the slices of the project and listing of `failed` after all others, or drops them.
+    fn step_back(&mut self, failed: Due<'a>, drop: bool) {
+        let is_its =
+            |due: &Due<'_>| due.of == failed.of && due.project.as_str() == failed.project.as_str();
+        let split = |all: &mut VecDeque<Due<'a>>| {
+            let (its, others): (VecDeque<_>, _) = std::mem::take(all).into_iter().partition(is_its);
+            *all = others;
+            its
+        };
+        let its = split(&mut self.due);
         if drop {
-            self.doubtful.retain(|due| !is_its(due));
+            self.failed.extend(its);
+            self.failed.extend(split(&mut self.doubtful));
         } else {
             self.doubtful.extend(its);
         }
+        self.failed.push(failed);
+    }
+
+    /// The requests that are missing at least.
+    async fn least(&self, client: &Client) -> Result<u64> {
+        let mut least = 0;
+        for due in self.due.iter().chain(&self.doubtful).chain(&self.failed) {
+            let stored = stored_slice(client, due.of, due.project, due.slice).await?;
+            least += stored.least(due.of, due.slice);
+        }
+        Ok(least)
     }
 }
 
@@ -134,26 +158,32 @@ pub async fn sync(
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
-    sync.ended = match lock(exports, on_running, &*observer).await {
-        Ok(_lock) => sync
-            .fill(client, wanted, Reader::new(client, observer))
-            .await
-            .err(),
+    let mut reader = Reader::new(client, observer);
+    reader.until = wanted.until.and_then(|until| {
+        let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
+        Instant::now().checked_add(Duration::from_millis(left))
+    });
+    sync.ended = match lock(exports, on_running, &reader).await {
+        Ok(_lock) => sync.fill(client, wanted, reader).await.err(),
         Err(error) => Some(error),
     };
     sync
 }
 
+/// The right to fill the store; `None` if the time is over first.
 async fn lock(
     exports: &Exports,
     on_running: WaitOrStop,
-    observer: &dyn Observer,
-) -> Result<SyncLock> {
+    reader: &Reader<'_>,
+) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
     let mut wait = OpenWait::new(text, Duration::ZERO);
     loop {
+        if reader.is_late() {
+            return Ok(None);
+        }
         if let Some(lock) = exports.lock().await? {
-            return Ok(lock);
+            return Ok(Some(lock));
         }
         if on_running == WaitOrStop::Stop {
             return Err(Error::new(
@@ -161,7 +191,7 @@ async fn lock(
                 format!("{text}, so nothing was sent: try again when it has ended"),
             ));
         }
-        wait.announce(observer, || format!("{text}: waiting for it"));
+        wait.announce(&*reader.observer, || format!("{text}: waiting for it"));
         sleep(LOCK_POLL).await;
     }
 }
@@ -173,14 +203,24 @@ impl Sync {
         wanted: &SyncScope,
         mut reader: Reader<'_>,
     ) -> Result<()> {
-        let due = self.look(client, wanted, &reader).await?;
-        let ended = self.fetch(wanted.of, due, &mut reader).await;
+        let mut due = self.look(client, wanted, &reader).await?;
+        let ended = self.fetch(&mut due, &mut reader).await;
         self.filled.requests = reader.requests;
+        // The error of a store that fails is more than how much is left.
+        self.filled.left = match due.least(client).await {
+            Err(_) if ended.is_err() => 0,
+            least => least?,
+        };
+        self.filled.hours = match hours(client, self.filled.left).await {
+            Err(_) if ended.is_err() => None,
+            hours => hours?,
+        };
         ended
     }
 
     /// What has to be fetched, in the order in which it is: first what is final, as that is fetched once; then what may
     /// still change, beginning with what was fetched the longest ago, so that a sync that is stopped often reaches all of it.
+    /// The listings of a slice stand together, so that none waits for all of another.
     async fn look<'a>(
         &mut self,
         client: &Client,
@@ -188,9 +228,13 @@ impl Sync {
         reader: &Reader<'_>,
     ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
+        let mut slices = Vec::with_capacity(wanted.slices.len() * wanted.of.len());
+        for &slice in &wanted.slices {
+            slices.extend(wanted.of.iter().map(|&of| (slice, of)));
+        }
         for project in &wanted.projects {
-            for &slice in &wanted.slices {
-                let stored = stored_slice(client, wanted.of, project, slice).await?;
+            for &(slice, of) in &slices {
+                let stored = stored_slice(client, of, project, slice).await?;
                 let open = reader.may_change(slice);
                 self.filled.slices += 1;
                 self.filled.open += u64::from(open);
@@ -199,6 +243,7 @@ impl Sync {
                 } else {
                     let fetched = open.then_some(stored.fetched.unwrap_or(Millis::MIN));
                     due.push(Due {
+                        of,
                         project,
                         slice,
                         fetched,
@@ -213,20 +258,22 @@ impl Sync {
         })
     }
 
-    async fn fetch(
-        &mut self,
-        of: Subject,
-        mut queue: Queue<'_>,
-        reader: &mut Reader<'_>,
-    ) -> Result<()> {
+    async fn fetch(&mut self, queue: &mut Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
+            let left = queue.len() as u64;
             reader
                 .observer
-                .progress(self.filled.slices.saturating_sub(queue.len() as u64));
-            let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
+                .progress(self.filled.slices.saturating_sub(left));
+            if reader.is_late() {
+                return Ok(());
+            }
+            let Some((due, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
+            let Due {
+                of, project, slice, ..
+            } = due;
             let fetched = match of.what {
                 What::Totals => reader.totals(of, project, slice).await.map(drop),
                 What::Pages => self.fetch_pages(of, project, slice, reader).await,
@@ -237,10 +284,14 @@ impl Sync {
                     let open = reader.is_open(of, project, slice).await?;
                     self.filled.open += u64::from(open && !reader.may_change(slice));
                 }
-                Err(error) if is_of_all(&error) => return Err(error),
+                Err(_) if reader.is_late() => queue.failed.push(due),
+                Err(error) if is_of_all(&error) => {
+                    queue.failed.push(due);
+                    return Err(error);
+                }
                 Err(error) => {
                     strikes += 1;
-                    queue.step_back(project, is_of_project(&error));
+                    queue.step_back(due, is_of_project(&error));
                     self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
                         && (error.transient || !granted || doubtful);
                     self.failures.push(FailedSlice {

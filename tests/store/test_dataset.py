@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # type: ignore[import-untyped]
 
 import docplatform
 from docplatform import DatasetError, DatasetReport, export_dataset
-from docplatform.dataset import catalog
+from docplatform.dataset import catalog, places
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.lake import (
@@ -77,6 +78,44 @@ def test_any_project_name_is_read_back(store: Path, root: Path, read: Callable[[
     # Also where a reader might infer a number of it.
     export_dataset(root.with_name("digits"), store=store, projects="007")
     assert {line["project_id"] for line in read(root.with_name("digits"))} == {"007"}
+
+
+@every_reader
+def test_a_file_system_of_arrow_has_whole_files_only(
+    stub: StubServer,
+    store: Path,
+    root: Path,
+    read: Callable[[Path], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill(store, stub)
+    root.parent.mkdir()
+    how: dict[str, Any] = {
+        "store": store,
+        "filesystem": SubTreeFileSystem(str(root.parent), LocalFileSystem()),
+    }
+    put, left = places.Remote._put, [True, True, False]
+
+    def fails(self: places.Remote, path: str, data: Any) -> None:
+        put(self, path, data if left.pop() else data.slice(0, 10))
+        if not left:
+            raise OSError("the connection broke")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(places.Remote, "_put", fails)
+        left.reverse()
+        with pytest.raises(OSError, match="broke"):
+            export_dataset("visitors", **how)
+    assert len(list(read(root))) == 2_000
+    assert export_dataset("visitors/", **how) == DatasetReport(written=2, kept=2, rows=2_000, open=0)
+    assert ordered(read(root)) == ordered(expected(stub, store))
+    before = files(root)
+    # A file system of this machine is a folder, and has its checks.
+    for same in (how, {"store": store}, {"store": store, "filesystem": LocalFileSystem()}):
+        target = "visitors" if same is how else root
+        assert export_dataset(target, "2024-01-01 to 2024-01-04", **same).kept == 4
+    assert export_dataset(root.as_uri(), store=store).kept == 4
+    assert files(root) == before
 
 
 def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
@@ -142,9 +181,23 @@ def test_a_project_that_has_nothing_of_the_range_lacks_all_of_it(store: Path, ro
         assert caught.value.dataset == found
 
 
+def test_projects_that_the_store_lacks_are_all_named(store: Path, root: Path) -> None:
+    projects = [f"p{number:02}" for number in range(20)]
+    with StubServer(visitors=2, projects=projects) as stub:
+        fill(store, stub, projects[:5])
+    how: dict[str, Any] = {"store": store, "projects": projects}
+    for period, missing in ((None, 60), ("2024-01-01 to 2024-01-02", 30)):
+        with pytest.raises(DatasetError, match="no visitors of 15 of the 20 projects") as caught:
+            export_dataset(root, period, **how, strict=True)
+        assert [project in str(caught.value) for project in projects] == [False] * 5 + [True] * 15
+        assert caught.value.dataset.missing == missing
+    with pytest.warns(docplatform.DataWarning, match="'p05', .* 'p19'"):
+        assert export_dataset(root, **how).kept == 20
+
+
 def test_no_name_is_not_the_working_directory(stub: StubServer, store: Path) -> None:
     fill(store, stub)
-    with pytest.raises(ValueError, match="path is empty"):
+    with pytest.raises(ValueError, match="target is empty"):
         export_dataset("", store=store)
 
 
@@ -310,11 +363,15 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
             {"every": "week"},
             r"no whole week of visitors, but slices of another length, such as 2024-01-01 to",
         ),
-        ({"projects": "typo"}, 'no visitors of "typo"; it has those of "demo"'),
+        ({"period": "2026-13"}, "months are 01 to 12"),
+        ({"period": "2026-01", "date_from": "2026-01-01"}, "not both"),
+        ({"filesystem": LocalFileSystem(), "target": "s3://bucket/lake"}, "target: give a URI alone"),
+        ({"target": "nope://key:hush@bucket/lake"}, "pyarrow cannot use this nope:// URI: correct it"),
     ):
-        with pytest.raises(ValueError, match=text):
-            export_dataset(root, store=store, **wrong)
-    for wrong in ({"settle_days": "two"}, {"every": 7}, {"projects": 5}):
+        with pytest.raises(ValueError, match=text) as caught:
+            export_dataset(**{"target": root, "store": store, **wrong})
+        assert "hush" not in str(caught.value)
+    for wrong in ({"settle_days": "two"}, {"every": 7}, {"projects": 5}, {"filesystem": "s3"}):
         with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be"):
             export_dataset(root, store=store, **wrong)
     assert not root.exists()

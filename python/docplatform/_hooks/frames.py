@@ -24,23 +24,19 @@ _MODULES = {
     "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
-    "docplatform.dask.read_listing": ("dask",),
-    "docplatform.spark.register": ("pyspark",),
 }
 # The extra that brings a module.
 _EXTRAS = {
     "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "arrow",
-    "dask": "dask",
-    "pyspark": "spark",
     "xlsxwriter": "excel",
 }
 
 
-def need(way: str) -> str:
+def need(way: str, *only: str) -> str:
     """The module for ``way``; an ``ImportError`` that says how to get it."""
-    modules = _MODULES[way]
+    modules = only or _MODULES[way]
     for module in modules:
         if find_spec(module) is not None:
             return module

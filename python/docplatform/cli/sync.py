@@ -9,12 +9,11 @@ import click
 
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import cost, output
-from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, every_option, resolve
-from docplatform.cli.files import Refusal
+from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
 from docplatform.cli.output import Progress
-from docplatform.cli.params import FILE, read_text
+from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, with_budget
 
 if TYPE_CHECKING:
@@ -29,14 +28,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
 
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
-@click.argument("words", nargs=-1, metavar="[PERIOD] [PROJECT]...")
-@click.option(
-    "-f",
-    "--file",
-    type=FILE,
-    metavar="FILE",
-    help="Read ids of projects from a file, one per line; - is standard input.",
-)
+@projects_arguments
 @options(FROM, TO, LAST_WHOLE, every_option("day"))
 @listing_option("What to fetch.")
 @click.option(
@@ -76,18 +68,9 @@ def sync(
         raise click.UsageError(
             "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
         )
-    dated = date_from is not None or date_to is not None or last is not None
-    at = 0 if dated else _spoken(words)
-    period, projects = words[:at], words[at:]
-    try:
-        days = both_ends(*resolve(period, date_from, date_to, last, every))
-    except click.UsageError as error:
-        if not period:
-            raise
-        text = f"{error.message}. The PERIOD comes first, and projects come after it"
-        raise click.UsageError(text) from None
-    if session.project is not None and (projects or file is not None):
-        raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
+    found, projects = days_and_projects(words, date_from, date_to, last, every)
+    days = both_ends(*found)
+    wanted = named_projects(session, projects, file)
     if totals and not ENDPOINTS[listing].has_totals:
         raise click.UsageError(
             f"--totals: the service has no totals of {listing}; leave it out to fetch all rows"
@@ -98,9 +81,7 @@ def sync(
         "every": every,
         "by_path": not totals,
     }
-    wanted = [*projects, *(_listed(file, quiet=session.quiet) if file is not None else ())]
-    if not wanted:
-        wanted = [session.project_id()]
+    wanted = wanted or [session.project_id()]
     if session.dry_run:
         ends = [(days["date_from"], days["date_to"])]
         cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
@@ -124,14 +105,6 @@ def sync(
         printed(report)
 
 
-def _spoken(words: tuple[str, ...], begin: int = 0) -> int:
-    """How many of the words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
-    first, *rest = [word.lower() for word in words[begin : begin + 3]] or [""]
-    long = 3 if first == "last" and rest[1:] == ["days"] else 2
-    end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(words))
-    return _spoken(words, end + 1) if [word.lower() for word in words[end : end + 1]] == ["to"] else end
-
-
 def _print(
     session: Session, asked: dict[str, object], report: SyncReport, error: DocPlatformError | None = None
 ) -> None:
@@ -141,13 +114,3 @@ def _print(
         output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
     else:
         output.fields([("listing", asked["listing"]), *report._asdict().items()])
-
-
-def _listed(file: str, *, quiet: bool) -> list[str]:
-    text = read_text(
-        file, "the projects", "give the ids of projects through a pipe, one per line", quiet=quiet
-    )
-    found = [line.strip() for line in text.splitlines() if line.strip()]
-    if not found:
-        raise Refusal(f"{file} names no project: write one id per line")
-    return found

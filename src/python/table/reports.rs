@@ -49,9 +49,11 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
         open,
         requests,
         rows,
+        left,
+        hours,
     } = sync.filled;
-    let report =
-        convert::named_tuple(py, "SyncReport")?.call_out((slices, cached, open, requests, rows))?;
+    let fields = (slices, cached, open, requests, rows, left, hours);
+    let report = convert::named_tuple(py, "SyncReport")?.call_out(fields)?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docplatform::client::{Client, WaitOrStop};
+use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
 use docplatform::http::Outgoing;
-use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::endpoint::{VIEWS, VISITORS};
 use docplatform::slices::Subject;
 use docplatform::slices::sync::{Filled, Sync, SyncScope, sync};
 use docplatform::store::What;
@@ -19,7 +20,7 @@ use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
 use crate::helpers::site::Site;
 use crate::helpers::support::{
-    Recorder, Script, Step, bare, millis, query, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, bare, millis, options, query, reply, secs, segment, with_retry_after,
 };
 
 /// Days of January 2026, all of which have settled on the shop's first day; February's have not.
@@ -32,10 +33,11 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
     SyncScope {
         projects: projects.iter().map(|project| segment(project)).collect(),
         slices,
-        of: Subject {
+        of: vec![Subject {
             endpoint: VISITORS,
             what: What::Pages,
-        },
+        }],
+        until: None,
     }
 }
 
@@ -93,7 +95,8 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
             cached: 0,
             open: 4,
             requests: 6,
-            rows: 180
+            rows: 180,
+            ..Filled::default()
         }
     );
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
@@ -126,6 +129,89 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
             day("b", "02-02"),
             day("a", "02-02")
         ]
+    );
+}
+
+/// Each listing with its days, in the order in which they were asked for.
+fn listings_asked(script: &Script) -> Vec<(String, String)> {
+    let listing = |url: &url::Url| url.path_segments().unwrap().next_back().unwrap().to_owned();
+    let sent = script.sent();
+    sent.iter()
+        .map(|Sent { url, .. }| (listing(url), asked(url).1))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_listings_of_a_slice_are_fetched_together_and_end_in_time() {
+    let site = Site::new(30);
+    let script = Script::each(move |request: &Outgoing| {
+        let number = |name| query(&request.url, name).unwrap();
+        match asked(&request.url).1.as_str() {
+            "2026-01-03" => Step::Never,
+            _ => site.answer(number("offset"), number("limit")),
+        }
+    });
+    let shop = Shop::new();
+    let client = shop.client(&script);
+    let mut wanted = wanted(&["a"], days("2026-01-01", "2026-01-06"));
+    wanted.of = [VISITORS, VIEWS]
+        .map(|endpoint| Subject {
+            endpoint,
+            what: What::Totals,
+        })
+        .to_vec();
+    // A time that is over sends nothing, and says what is left. Another sync may be running meanwhile.
+    wanted.until = Some(0);
+    let _running = client.exports().unwrap().lock().await.unwrap();
+    let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
+    assert_eq!((filled.requests, filled.left, filled.slices), (0, 10, 10));
+    drop(_running);
+    wanted.until = Some(shop.day() * 86_400_000 + 20_000);
+    let begun = Instant::now();
+    let done = run(&client, &wanted, WaitOrStop::Wait).await;
+    assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
+    assert_eq!(begun.elapsed(), secs(20));
+    let filled = done.filled;
+    assert_eq!((filled.requests, filled.left, filled.hours), (5, 6, None));
+    let day = |listing: &str, day: u32| (listing.to_owned(), format!("2026-01-0{day}"));
+    assert_eq!(
+        listings_asked(&script),
+        [
+            day("visitors", 1),
+            day("views", 1),
+            day("visitors", 2),
+            day("views", 2),
+            day("visitors", 3)
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_ends_says_how_many_requests_and_hours_are_left() {
+    let (shop, script) = (
+        Shop::new(),
+        serve(|project, from| (project == "b" && from == "2026-01-02").then(|| bare(404))),
+    );
+    let client = shop.client_with(
+        &script,
+        &Options {
+            requests_per_hour: Some(4),
+            ..options()
+        },
+    );
+    let wanted = wanted(&["b", "a"], days("2026-01-01", "2026-01-06"));
+    let done = run(
+        &client.on_budget(WaitOrStop::Stop),
+        &wanted,
+        WaitOrStop::Wait,
+    )
+    .await;
+    assert_eq!(done.ended.unwrap().kind, Kind::Budget);
+    // One was fetched, one does not exist, and the other days of its project are not asked for.
+    let filled = done.filled;
+    assert_eq!(
+        (filled.requests, filled.left, filled.hours),
+        (4, 7, Some(2.0))
     );
 }
 
@@ -314,7 +400,8 @@ async fn of_two_the_second_waits_or_leaves() {
             cached: 0,
             open: 0,
             requests: 1,
-            rows: 30
+            rows: 30,
+            ..Filled::default()
         }
     );
     assert_eq!(
