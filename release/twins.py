@@ -29,7 +29,7 @@ PROTOCOL = {
 }
 # These do no I/O, and return what the blocking ones do.
 IMMEDIATE = {"__new__", "__reduce__", "_repr_html_", "with_options"}
-CALLBACK = ("Callable[[Job], object]", "Callable[[Job], Awaitable[object] | object]")
+CALLBACK = ("], object]", "], Awaitable[object] | object]")
 
 
 def renamed(annotation: ast.expr) -> ast.expr:
@@ -44,7 +44,7 @@ def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
     """A method as the asynchronous class has it."""
     assert method.returns is not None
     for argument in method.args.kwonlyargs:
-        if argument.arg == "on_poll" and argument.annotation is not None:
+        if argument.arg in ("on_poll", "on_done") and argument.annotation is not None:
             argument.annotation = ast.parse(ast.unparse(argument.annotation).replace(*CALLBACK)).body[0].value  # type: ignore[attr-defined]
     if method.decorator_list or method.name in IMMEDIATE:
         return method

@@ -36,7 +36,18 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from typing_extensions import disjoint_base
 
-from docplatform.types import Plan, RowsPage, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
+from docplatform.errors import DocPlatformError
+from docplatform.types import (
+    JobsReport,
+    Plan,
+    RowsPage,
+    Source,
+    Stats,
+    SyncReport,
+    Totals,
+    VisitorRow,
+    VisitorsPage,
+)
 
 __all__ = [
     "AsyncClient",
@@ -420,6 +431,61 @@ class Client:
             >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
             'completed'
         """
+    def run_jobs(
+        self,
+        prompts: Mapping[str, str],
+        *,
+        concurrency: int = 8,
+        once: bool = False,
+        on_done: Callable[[str, Job | DocPlatformError], object] | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> JobsReport:
+        """Creates many jobs, waits until each is final, and returns a ``JobsReport`` with the outcome of every job.
+
+        No single job raises an error. If the call is interrupted, the exception has the attribute ``report``: a
+        ``JobsReport`` of the jobs that were begun. With ``once=True``, run it again: no job is created twice.
+
+        Args:
+            prompts: A dict from a name of yours to what the agent is to do.
+            concurrency: How many jobs run at the same time; 8 by default.
+            once: Whether each name is also a name of ``once``, as for ``create_job``, so that it is safe to call this
+                again, even from another process. Needs a client with a ``store``. False by default.
+            on_done: A function that is called with the name and the ``Job`` or error of each job that has ended, in your
+                thread or task. With ``AsyncClient`` it may return an awaitable. An exception that it raises ends the
+                call.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
+            timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
+                minutes by default, ``None`` waits for ever.
+            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+                one, varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``JobsReport``: the dicts ``done``, ``failed`` and ``unknown``, and the number of ``requests``.
+
+        Raises:
+            ValueError: A prompt is empty or contains invalid characters, or a name cannot be a name of ``once``. Nothing
+                was sent.
+            ConfigurationError: ``once=True`` was given, but the client has no store. Nothing was sent.
+
+        Example:
+            >>> prompts = {"links": "Fix the broken links", "footer": "Shorten the footer"}
+            >>> report = client.run_jobs(prompts, poll_interval=0.5)
+            >>> sorted(report.done)
+            ['footer', 'links']
+            >>> report.failed, report.unknown
+            ({}, {})
+            >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
+            1
+        """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
         nothing.
@@ -532,9 +598,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -599,9 +665,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -665,9 +731,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -734,9 +800,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -804,9 +870,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -872,9 +938,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -928,9 +994,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -969,9 +1035,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1042,9 +1108,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1087,9 +1153,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1129,9 +1195,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1185,9 +1251,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1245,9 +1311,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1398,9 +1464,9 @@ class Client:
         Args:
             projects: The ids of the projects, or one id.
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
                 ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
                 slices from the store, as in ``client.searches("2026-01", every="day")``.
@@ -1576,7 +1642,7 @@ class Client:
         """
     def close(self) -> None:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
-        nothing.
+        nothing. With a ``store``, everything is then in its one file, which you can copy.
 
         Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
         wait for them, before you close the client.
@@ -3158,6 +3224,61 @@ class AsyncClient:
             >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
             'completed'
         """
+    def run_jobs(
+        self,
+        prompts: Mapping[str, str],
+        *,
+        concurrency: int = 8,
+        once: bool = False,
+        on_done: Callable[[str, Job | DocPlatformError], Awaitable[object] | object] | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, JobsReport]:
+        """Creates many jobs, waits until each is final, and returns a ``JobsReport`` with the outcome of every job.
+
+        No single job raises an error. If the call is interrupted, the exception has the attribute ``report``: a
+        ``JobsReport`` of the jobs that were begun. With ``once=True``, run it again: no job is created twice.
+
+        Args:
+            prompts: A dict from a name of yours to what the agent is to do.
+            concurrency: How many jobs run at the same time; 8 by default.
+            once: Whether each name is also a name of ``once``, as for ``create_job``, so that it is safe to call this
+                again, even from another process. Needs a client with a ``store``. False by default.
+            on_done: A function that is called with the name and the ``Job`` or error of each job that has ended, in your
+                thread or task. With ``AsyncClient`` it may return an awaitable. An exception that it raises ends the
+                call.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
+            timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
+                minutes by default, ``None`` waits for ever.
+            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+                one, varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``JobsReport``: the dicts ``done``, ``failed`` and ``unknown``, and the number of ``requests``.
+
+        Raises:
+            ValueError: A prompt is empty or contains invalid characters, or a name cannot be a name of ``once``. Nothing
+                was sent.
+            ConfigurationError: ``once=True`` was given, but the client has no store. Nothing was sent.
+
+        Example:
+            >>> prompts = {"links": "Fix the broken links", "footer": "Shorten the footer"}
+            >>> report = client.run_jobs(prompts, poll_interval=0.5)
+            >>> sorted(report.done)
+            ['footer', 'links']
+            >>> report.failed, report.unknown
+            ({}, {})
+            >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
+            1
+        """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
@@ -3274,9 +3395,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -3341,9 +3462,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -3407,9 +3528,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -3476,9 +3597,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -3546,9 +3667,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -3614,9 +3735,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -3670,9 +3791,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3711,9 +3832,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3780,9 +3901,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -3825,9 +3946,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -3867,9 +3988,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -3923,9 +4044,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -3983,9 +4104,9 @@ class AsyncClient:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -4113,12 +4234,11 @@ class AsyncClient:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing | Iterable[_Listing] = "visitors",
+        listing: _Listing = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
-        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -4126,7 +4246,7 @@ class AsyncClient:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
+        Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
@@ -4136,20 +4256,18 @@ class AsyncClient:
         Args:
             projects: The ids of the projects, or one id.
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
-                slices from the store, as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
+                as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
-            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
-                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -4157,9 +4275,7 @@ class AsyncClient:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
-            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
-            nothing is sent, and ``left`` and ``hours`` are a forecast.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -4172,12 +4288,12 @@ class AsyncClient:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
-            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
-            10
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> client.sync("demo", "2026-01", listing="searches", every="week")
+            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
         """
     def paginate(
         self,
@@ -4314,7 +4430,7 @@ class AsyncClient:
         """
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
-        nothing.
+        nothing. With a ``store``, everything is then in its one file, which you can copy.
 
         Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
         wait for them, before you close the client.

@@ -16,6 +16,8 @@ pub enum Fault {
     NoDirectory,
     /// It is not there, or there is nothing in it.
     Missing,
+    /// It is missing or empty, as this says, but its log is there.
+    LogAlone(&'static str),
     /// It is not a plain file, but this.
     NotAFile(&'static str),
     /// Its lock is not a plain file.
@@ -76,6 +78,10 @@ impl Fault {
                 "there is no such file: check the path, or fill it first with client.sync(), or docplatform sync"
                     .to_owned(),
             ),
+            Self::LogAlone(how) => setting(format!(
+                "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
+                 file back beside it, or move the log away to begin a new store, which knows no name of once= and no request"
+            )),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
             Self::NotALock => setting(
                 "the file with the same name and -sync at its end is not a plain file: remove it".to_owned(),

@@ -96,8 +96,13 @@ fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
 
 /// What can be known of the file before SQLite opens it.
 fn look(path: &Path) -> Result<(), Fault> {
+    // Before the file: another process that makes a store writes the file before its log.
+    let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && has_log => {
+            return Err(Fault::LogAlone("missing"));
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Fault::Missing),
         Err(error) => return Err(error.into()),
     };
@@ -110,6 +115,9 @@ fn look(path: &Path) -> Result<(), Fault> {
         } else {
             "not a plain file"
         }));
+    }
+    if has_log && found.len() == 0 {
+        return Err(Fault::LogAlone("empty"));
     }
     // SQLite takes a single byte for nothing.
     if found.len() == 1 {
@@ -202,14 +210,6 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Makes the file under another name, and then gives it its own: nobody ever sees half of it.
 fn create(path: &Path) -> Result<(), Fault> {
-    // The log of a store that was deleted without it would be played back into the new one; that of an empty file is
-    // not, and SQLite drops it.
-    if fs::symlink_metadata(beside(path, "-wal")).is_ok() {
-        return match create_empty(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            made => Ok(made?),
-        };
-    }
     let new = beside(
         path,
         &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)),

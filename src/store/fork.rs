@@ -6,8 +6,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+
+use crate::store::worker::Worker;
 
 /// How long a fork waits for connections to be closed. After that it happens anyway.
 const MAX_FORK_WAIT: Duration = Duration::from_secs(5);
@@ -18,12 +20,15 @@ struct OpenFiles {
     /// By number.
     locked: BTreeMap<u64, File>,
     next: u64,
+    /// All that work in this process.
+    workers: Vec<Weak<Worker>>,
 }
 
 static OPEN_FILES: Mutex<OpenFiles> = Mutex::new(OpenFiles {
     connections: 0,
     locked: BTreeMap::new(),
     next: 0,
+    workers: Vec::new(),
 });
 /// Notified when a connection was closed, and when a fork is over.
 static CHANGED: Condvar = Condvar::new();
@@ -36,6 +41,18 @@ thread_local! {
 
 fn open() -> MutexGuard<'static, OpenFiles> {
     crate::lock(&OPEN_FILES)
+}
+
+/// Remembers a worker, for the end of the process.
+pub(super) fn register(worker: &Arc<Worker>) {
+    let mut open = open();
+    open.workers.retain(|worker| worker.strong_count() > 0);
+    open.workers.push(Arc::downgrade(worker));
+}
+
+/// The workers of this process.
+pub(super) fn workers() -> Vec<Arc<Worker>> {
+    open().workers.iter().filter_map(Weak::upgrade).collect()
 }
 
 /// A connection is open as long as this lives.
@@ -110,6 +127,7 @@ pub fn after_fork(child: bool) {
         // The other threads, with what they had open, are not here.
         held.connections = 0;
         held.locked.clear();
+        held.workers.clear();
         FORKING.store(0, Ordering::Release);
     } else {
         FORKING.fetch_sub(1, Ordering::AcqRel);

@@ -124,6 +124,16 @@ impl Store {
         receiver.await.map_err(|_| lost())?
     }
 
+    /// Closes the file after all that was asked for before, so that everything is in this one file. `None`: it is closed.
+    pub fn close(&self) -> Result<Option<PendingWork<()>>> {
+        let (closed, receiver) = mpsc::sync_channel(1);
+        let pending = PendingWork {
+            receiver,
+            _caller: Arc::new(()),
+        };
+        Ok(self.0.close(closed)?.then_some(pending))
+    }
+
     /// `waiting`, a part of a call that ends at `deadline`.
     pub(crate) async fn within<T>(
         &self,
@@ -185,6 +195,19 @@ impl Store {
             patience,
             run: Box::new(perform),
         })
+    }
+}
+
+/// Closes every store of this process, within `patience`: its end would leave what was written last in a log beside the file.
+pub fn close_all(patience: Duration) {
+    let until = Instant::now() + patience;
+    // Where no thread can be started, the log stays.
+    let closing: Vec<_> = fork::workers()
+        .into_iter()
+        .filter_map(|worker| Store(worker).close().ok().flatten())
+        .collect();
+    for mut closing in closing {
+        let _ = closing.wait_for(until.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,10 +30,13 @@ LAST_WHOLE = click.option(
 PERIODS = """\b
 A PERIOD is one of
   2026  2026-Q1  2026-01  2026-W03  2026-01-31  2026-01-15 to 2026-02-14
-  yesterday  last 7 days  last week  last month  last quarter  last year
-Weeks begin on Monday. Relative periods mean whole days in UTC, without today.
+  yesterday  last 7 days  last 4 weeks  last 3 months  last month  last quarter
+Weeks begin on Monday. Relative periods are over: whole days in UTC without today, and
+whole weeks and months without this one.
 """
 """For the help of a command that takes a range."""
+
+_UNIT = re.compile("(day|week|month|quarter|year)s?")
 
 
 class Days(NamedTuple):
@@ -134,7 +138,7 @@ def days_and_projects(
 def _spoken(given: tuple[str, ...], begin: int = 0) -> int:
     """How many of the given words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
     first, *rest = [word.lower() for word in given[begin : begin + 3]] or [""]
-    long = 3 if first == "last" and rest[1:] == ["days"] else 2
+    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
     end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(given))
     return _spoken(given, end + 1) if [word.lower() for word in given[end : end + 1]] == ["to"] else end
 

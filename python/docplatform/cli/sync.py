@@ -26,7 +26,6 @@ From cron, every hour; the next run fetches what the budget did not allow:
 
 """
 
-
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
 @projects_arguments
 @options(FROM, TO, LAST_WHOLE, every_option("day"))

@@ -20,12 +20,15 @@ use crate::error::{Error, Kind, Outcome};
 use crate::lock;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::wake::{Waker, wait_for};
+use crate::store;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
 /// such work goes on, one after the other, if the system gives no further thread.
 const IDLE_THREAD_KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);
+/// How long exit waits for a slow disk: names of `once=` that are not in the store's one file are lost to a copy of it.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a blocked call waits before it looks for signals.
 pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -180,7 +183,7 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
 }
 
 /// Registers the stop with `atexit`; a forked child inherits the registration.
-fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     static STOP_REGISTERED: AtomicBool = AtomicBool::new(false);
     if STOP_REGISTERED.swap(true, Ordering::AcqRel) {
         return Ok(());
@@ -191,19 +194,20 @@ fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
         .map(drop)
 }
 
-/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later.
+/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later. Then
+/// closes the stores.
 #[pyfunction]
 fn stop(py: Python<'_>) {
     let _ = EXIT_THREAD.set(thread::current().id());
     EXITING.store(true, Ordering::Release);
-    let Some(slot) = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id())
-    else {
-        // A forked child that never used it: there is nothing to stop, and nobody to wait for.
-        return;
-    };
+    let slot = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id());
     py.detach(|| {
-        wait_for(EXIT_PATIENCE, || BLOCKED.load(Ordering::Acquire) == 0);
-        slot.stop(EXIT_PATIENCE);
+        // A forked child that never used it has nothing to stop, and nobody to wait for.
+        if let Some(slot) = slot {
+            wait_for(EXIT_PATIENCE, || BLOCKED.load(Ordering::Acquire) == 0);
+            slot.stop(EXIT_PATIENCE);
+        }
+        store::close_all(CLOSE_PATIENCE);
     });
 }
 

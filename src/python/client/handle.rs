@@ -23,7 +23,7 @@ use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
-use crate::store::{self, Store};
+use crate::store::{self, PendingWork, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -121,9 +121,11 @@ impl Handle {
         &self.settings
     }
 
-    pub(crate) fn close(&self) {
-        let pool = lock(&self.pool).take();
-        drop(pool);
+    /// Closes it; returns the store, if that is still to be closed.
+    pub(crate) fn close(&self) -> Option<PendingWork<()>> {
+        drop(lock(&self.pool).take()?);
+        // Where no thread can be started, the end of the process tries again.
+        self.store.as_ref()?.close().ok().flatten()
     }
 
     fn is_closed(&self) -> bool {
@@ -258,7 +260,7 @@ impl Pool {
     }
 }
 
-/// Opens the store that there is to be, and from the first one on has forks wait until none is open.
+/// Opens the store, if there is to be one. While any store is open, a fork waits. The end of the process closes it.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
     let Some(wanted) = &settings.store else {
@@ -279,6 +281,7 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         )?;
         register.call_out_with((), Some(&hooks))?;
     }
+    runtime::stop_at_exit(py)?;
     let open = || {
         let store = Store::to_write(&wanted.path)?;
         store.ask(|_| Ok(())).map(|asked| (store, asked))
@@ -357,7 +360,7 @@ pub(crate) fn read_aside<T: Send + 'static>(
 }
 
 /// Waits on the calling thread for what takes long, in steps; Ctrl-C ends the wait.
-fn wait<T: Send>(
+pub(crate) fn wait<T: Send>(
     py: Python<'_>,
     mut take: impl FnMut(Duration) -> Option<Result<T>> + Send,
 ) -> PyResult<Result<T>> {

@@ -9,15 +9,16 @@ mod paging;
 mod ranges;
 mod request;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::Either;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
 use crate::client::Client;
 use crate::config::Options;
 use crate::error;
+use crate::lock;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
@@ -121,8 +122,16 @@ impl BaseClient {
     fn closed(&self, py: Python<'_>, name: &'static str) -> PyResult<Py<PyAny>> {
         let handle = Arc::clone(&self.handle);
         let close = move |py: Python<'_>| {
-            handle.close();
-            Ok(Next::Value(py.None()))
+            let Some(closing) = handle.close().map(Mutex::new) else {
+                return Ok(Next::Value(py.None()));
+            };
+            let wait = PyCFunction::new_closure(py, None, None, move |args, _| {
+                handle::wait(args.py(), |step| lock(&closing).wait_for(step)).map(drop)
+            })?;
+            Ok(Next::Aside {
+                call: wait.into_any().unbind(),
+                then: Box::new(|_, none| Ok(Next::Value(none))),
+            })
         };
         self.face.run(py, Operation::ready(name, close))
     }

@@ -1,0 +1,93 @@
+"""The end of a process puts its names of ``once=`` into the store's one file: a copy of that file knows them (row N1)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+from helpers.cli import SCRIPT
+from helpers.once import NAME, PROMPT, posts
+from helpers.scripts import run_command, run_script
+
+pytestmark = [pytest.mark.row("N1"), pytest.mark.one_python]
+
+BEGIN = """
+import asyncio, atexit, os, shutil, sys
+import docplatform
+
+store, target = sys.argv[1:]
+
+def copy():
+    if not os.path.exists(target):
+        print(os.listdir(os.path.dirname(store)), flush=True)
+        shutil.copy(store, target)
+
+# Runs after the client's own callback, which is registered later.
+atexit.register(copy)
+task = ("Document release 1.4",)
+once = {"once": "docs-1.4"}
+
+async def run(client):
+    await client.create_job(*task, **once)
+"""
+ENDS = {
+    "with": """
+with docplatform.Client(store=store) as client:
+    client.create_job(*task, **once)
+copy()
+""",
+    "close": """
+client = docplatform.Client(store=store)
+client.create_job(*task, **once)
+client.close()
+copy()
+""",
+    "async with": """
+async def main():
+    async with docplatform.AsyncClient(store=store) as client:
+        await asyncio.gather(run(client), run(client))
+    copy()
+asyncio.run(main())
+""",
+    "an exception": """
+try:
+    with docplatform.Client(store=store) as client:
+        client.create_job(*task, **once)
+        1 / 0
+except ZeroDivisionError:
+    copy()
+""",
+    "the interpreter": "docplatform.Client(store=store).create_job(*task, **once)",
+    "an unhandled exception": "client = docplatform.Client(store=store); client.create_job(*task, **once); 1 / 0",
+    "sys.exit": "client = docplatform.Client(store=store); client.create_job(*task, **once); sys.exit(3)",
+    "asyncio.run": "asyncio.run(run(docplatform.AsyncClient(store=store)))",
+    "no call": "docplatform.Client(store=store).create_job(*task, **once); docplatform.Client(store=store)",
+}
+
+
+def check(stub: StubServer, copy: Path) -> None:
+    with stub.client(store=copy) as client:
+        assert client.create_job(PROMPT, once=NAME).id == "job-1"
+    assert posts(stub) == 1
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_copy_of_the_one_file_knows_the_names_after_any_normal_end(
+    stub: StubServer, store: Path, tmp_path: Path, end: str
+) -> None:
+    copy = tmp_path / "copy.db"
+    ended = run_script(BEGIN + ENDS[end], str(store), str(copy), stub=stub)
+    assert ended.out.strip() == str([store.name]), ended
+    check(stub, copy)
+
+
+def test_a_copy_of_the_one_file_knows_the_names_after_a_command(
+    stub: StubServer, store: Path, tmp_path: Path
+) -> None:
+    line = [sys.executable, "-c", SCRIPT, "job", "create", "--once", NAME, "--store", str(store), PROMPT]
+    assert run_command(line, stub=stub).status == 0
+    assert [file.name for file in store.parent.iterdir()] == [store.name]
+    check(stub, store.rename(tmp_path / "copy.db"))
