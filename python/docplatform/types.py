@@ -316,7 +316,7 @@ class SyncReport(NamedTuple):
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.
         rows: Rows that were put into the store.
-        left: Requests that are missing at least; 0 if everything was fetched.
+        left: The least number of requests that are still to be sent; 0 if everything was fetched.
         hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 
     Example:
@@ -346,6 +346,7 @@ class SyncFailure(NamedTuple):
         date_from: The first day: a ``date``.
         date_to: The day after the last day: a ``date``.
         error: Why it failed: a ``DocPlatformError``.
+        listing: The listing: a str such as ``"visitors"``.
 
     Example:
         >>> stub.fail_next(status=403, times=3)
@@ -360,6 +361,7 @@ class SyncFailure(NamedTuple):
     date_from: date
     date_to: date
     error: docplatform.DocPlatformError
+    listing: str
 
 
 class DatasetReport(NamedTuple):

@@ -149,15 +149,7 @@ arguments! {
         if value.is_instance_of::<PyString>() {
             return Ok(vec![listing(value)?]);
         }
-        let all = value.try_iter().map_err(|_| wrong_type("listing", "a str or several", value))?;
-        let mut listings = Vec::new();
-        for one in all {
-            let one = listing(&one?)?;
-            if !listings.contains(&one) {
-                listings.push(one);
-            }
-        }
-        Ok(listings)
+        distinct(value, "listing", "a str or several", listing)
     };
     until: Option<Millis> = |value| match value.is_none() {
         true => Ok(None),
@@ -612,15 +604,27 @@ pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text("projects", value)?]);
     }
+    distinct(value, "projects", "ids of projects", |id| {
+        text("projects", id)
+    })
+}
+
+/// The items of an iterable, each of them once.
+fn distinct<T: PartialEq>(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+    item: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
     let all = value
         .try_iter()
-        .map_err(|_| wrong_type("projects", "ids of projects", value))?;
-    let mut ids = Vec::new();
-    for id in all {
-        let id = text("projects", &id?)?;
-        if !ids.contains(&id) {
-            ids.push(id);
+        .map_err(|_| wrong_type(argument, wanted, value))?;
+    let mut items = Vec::new();
+    for one in all {
+        let one = item(&one?)?;
+        if !items.contains(&one) {
+            items.push(one);
         }
     }
-    Ok(ids)
+    Ok(items)
 }

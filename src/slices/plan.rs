@@ -111,7 +111,7 @@ pub(crate) struct StoredSlice {
 }
 
 impl StoredSlice {
-    /// The requests that the slice takes at least.
+    /// The least number of requests that the slice takes.
     pub(crate) fn least(&self, of: Subject, slice: Slice) -> u64 {
         match of.what {
             _ if self.cached => 0,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::OpenWait;
+use crate::client::observer::{Level, Note, OpenWait};
 use crate::client::{Client, WaitOrStop};
 use crate::clock::Millis;
 use crate::config::url::Segment;
@@ -36,7 +36,7 @@ pub struct SyncScope {
     pub projects: Vec<Segment>,
     pub slices: Vec<Slice>,
     pub of: Vec<Subject>,
-    /// When the sync ends, whatever is left.
+    /// The time at which the sync ends, even if slices are left.
     pub until: Option<Millis>,
 }
 
@@ -52,9 +52,9 @@ pub struct Filled {
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
-    /// Requests that are missing at least.
+    /// The least number of requests that are still to be sent.
     pub left: u64,
-    /// Hours that these take at the budget; `None` without one.
+    /// Hours that these take at the request budget; `None` without one.
     pub hours: Option<f64>,
 }
 
@@ -62,6 +62,7 @@ pub struct Filled {
 #[derive(Debug)]
 pub struct FailedSlice {
     pub project: String,
+    pub listing: &'static str,
     pub slice: Slice,
     pub error: Error,
 }
@@ -83,8 +84,10 @@ struct Due<'a> {
     of: Subject,
     project: &'a Segment,
     slice: Slice,
-    /// Of one that may still change: when it was fetched last.
+    /// The time of the last fetch of a slice that may still change.
     fetched: Option<Millis>,
+    /// The least number of requests that it takes.
+    least: u64,
 }
 
 /// The slices that are left to fetch.
@@ -138,14 +141,10 @@ impl<'a> Queue<'a> {
         self.failed.push(failed);
     }
 
-    /// The requests that are missing at least.
-    async fn least(&self, client: &Client) -> Result<u64> {
-        let mut least = 0;
-        for due in self.due.iter().chain(&self.doubtful).chain(&self.failed) {
-            let stored = stored_slice(client, due.of, due.project, due.slice).await?;
-            least += stored.least(due.of, due.slice);
-        }
-        Ok(least)
+    /// The least number of requests that are still to be sent.
+    fn least(&self) -> u64 {
+        let due = self.due.iter().chain(&self.doubtful).chain(&self.failed);
+        due.map(|due| due.least).sum()
     }
 }
 
@@ -163,14 +162,12 @@ pub async fn sync(
         let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
         Instant::now().checked_add(Duration::from_millis(left))
     });
-    sync.ended = match lock(exports, on_running, &reader).await {
-        Ok(_lock) => sync.fill(client, wanted, reader).await.err(),
-        Err(error) => Some(error),
-    };
+    let lock = lock(exports, on_running, &reader).await;
+    sync.ended = sync.fill(client, wanted, reader, lock).await.err();
     sync
 }
 
-/// The right to fill the store; `None` if the time is over first.
+/// The right to fill the store; `None` if the sync's time is over before that.
 async fn lock(
     exports: &Exports,
     on_running: WaitOrStop,
@@ -202,20 +199,36 @@ impl Sync {
         client: &Client,
         wanted: &SyncScope,
         mut reader: Reader<'_>,
+        lock: Result<Option<SyncLock>>,
     ) -> Result<()> {
-        let mut due = self.look(client, wanted, &reader).await?;
-        let ended = self.fetch(&mut due, &mut reader).await;
+        let mut queue = self.look(client, wanted, &reader).await?;
+        self.forecast(client, &queue, &reader).await?;
+        // A sync that may not fill the store says how much is left, too.
+        let _lock = lock?;
+        let ended = self.fetch(client, &mut queue, &mut reader).await;
         self.filled.requests = reader.requests;
-        // The error of a store that fails is more than how much is left.
-        self.filled.left = match due.least(client).await {
-            Err(_) if ended.is_err() => 0,
-            least => least?,
-        };
-        self.filled.hours = match hours(client, self.filled.left).await {
-            Err(_) if ended.is_err() => None,
-            hours => hours?,
-        };
-        ended
+        ended.and(self.forecast(client, &queue, &reader).await)
+    }
+
+    /// Counts what is left, and logs it if the number is new.
+    async fn forecast(
+        &mut self,
+        client: &Client,
+        queue: &Queue<'_>,
+        reader: &Reader<'_>,
+    ) -> Result<()> {
+        let left = queue.least();
+        let is_new = left > 0 && left != self.filled.left;
+        self.filled.left = left;
+        self.filled.hours = hours(client, left).await?;
+        if is_new {
+            let hours = self.filled.hours.map_or_else(String::new, |hours| {
+                format!("; hours at the request budget: {hours}")
+            });
+            let text = format!("missing requests: at least {left}{hours}");
+            reader.observer.note(Note::new(Level::Info, text));
+        }
+        Ok(())
     }
 
     /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices that may still change follow,
@@ -247,6 +260,7 @@ impl Sync {
                         project,
                         slice,
                         fetched,
+                        least: stored.least(of, slice),
                     });
                 }
             }
@@ -258,7 +272,12 @@ impl Sync {
         })
     }
 
-    async fn fetch(&mut self, queue: &mut Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
+    async fn fetch(
+        &mut self,
+        client: &Client,
+        queue: &mut Queue<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
             let left = queue.len() as u64;
@@ -268,7 +287,7 @@ impl Sync {
             if reader.is_late() {
                 return Ok(());
             }
-            let Some((due, doubtful)) = queue.next(strikes > 0) else {
+            let Some((mut due, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
             let (of, project, slice, was_open) =
@@ -277,6 +296,11 @@ impl Sync {
                 What::Totals => reader.totals(of, project, slice).await.map(drop),
                 What::Pages => self.fetch_pages(of, project, slice, reader).await,
             };
+            if fetched.is_err() {
+                // Some of its pages may have come.
+                let stored = stored_slice(client, of, project, slice).await;
+                due.least = stored.map_or(due.least, |stored| stored.least(of, slice));
+            }
             match fetched {
                 Ok(()) => {
                     (granted, strikes) = (true, 0);
@@ -291,12 +315,19 @@ impl Sync {
                     return Err(error);
                 }
                 Err(error) => {
-                    strikes += 1;
+                    // A project that the service refuses counts once, for all of its listings.
+                    let is_known = |failed: &FailedSlice| {
+                        failed.project == project.as_str() && is_of_project(&failed.error)
+                    };
+                    if !(is_of_project(&error) && self.failures.iter().any(is_known)) {
+                        strikes += 1;
+                    }
                     queue.step_back(due, is_of_project(&error));
                     self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
                         && (error.transient || !granted || doubtful);
                     self.failures.push(FailedSlice {
                         project: project.as_str().to_owned(),
+                        listing: of.endpoint.name,
                         slice,
                         error,
                     });

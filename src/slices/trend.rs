@@ -108,11 +108,11 @@ pub(crate) struct Reader<'a> {
     client: &'a Client,
     pub(crate) observer: Arc<dyn ExportObserver>,
     pub(crate) requests: u64,
-    /// When reading ends with an error, whatever is under way.
+    /// The time at which every read ends with an error.
     pub(crate) until: Option<Instant>,
 }
 
-/// The result of `work`, or an error at `until`.
+/// Ends `work` with an error at `until`.
 async fn in_time<T>(
     until: Option<Instant>,
     work: impl Future<Output = Result<T>> + Send,

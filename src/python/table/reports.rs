@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::dates::slices::Slice;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, errors};
 use crate::slices::plan::Plan;
@@ -72,15 +73,13 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 const MAX_LISTED: usize = 3;
 
 fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
-    let name = |FailedSlice {
-                    project,
-                    slice,
-                    error,
-                }: &FailedSlice| {
+    let name = |failed: &FailedSlice| {
         format!(
-            "{} from {}: {error}",
-            crate::text::safe(project, 60),
-            slice.from
+            "{} of {} from {}: {}",
+            failed.listing,
+            crate::text::safe(&failed.project, 60),
+            failed.slice.from,
+            failed.error
         )
     };
     let mut listed: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
@@ -98,16 +97,16 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
         .getattr("SyncError")?
         .call_out((format!("{what}: {}", listed.join("; ")),))?;
     let class = convert::named_tuple(py, "SyncFailure")?;
-    let failures = failures.into_iter().map(
-        |FailedSlice {
-             project,
-             slice,
-             error,
-         }| {
-            let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
-            class.call_out((project, from, to, errors::to_py(py, error).into_value(py)))
-        },
-    );
+    let failures = failures.into_iter().map(|failed| {
+        let Slice { from, to } = failed.slice;
+        class.call_out((
+            failed.project,
+            convert::day(py, from)?,
+            convert::day(py, to)?,
+            errors::to_py(py, failed.error).into_value(py),
+            failed.listing,
+        ))
+    });
     error.setattr(
         "failures",
         PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?,
