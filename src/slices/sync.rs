@@ -260,7 +260,7 @@ impl Sync {
                         project,
                         slice,
                         fetched,
-                        least: stored.least(of, slice),
+                        least: stored.cost(of, slice).requests,
                     });
                 }
             }
@@ -299,7 +299,7 @@ impl Sync {
             if fetched.is_err() {
                 // Some of its pages may have come.
                 let stored = stored_slice(client, of, project, slice).await;
-                due.least = stored.map_or(due.least, |stored| stored.least(of, slice));
+                due.least = stored.map_or(due.least, |stored| stored.cost(of, slice).requests);
             }
             match fetched {
                 Ok(()) => {

@@ -203,7 +203,7 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     assert cli(*line, "--strict").status == 0
     projects = cli(*line[:3], "demo", "nope", *filled, "--every", "week", "--strict")
     assert (projects.status, "kept\t4" in projects.out) == (1, True)
-    assert "no searches of 1 of the 2 projects, 'nope'" in projects.err
+    assert "nothing of 1 of the 2 projects in these days, 'nope'" in projects.err
     named = cli(*line[:3], "--file", "-", *filled, "--every", "week", "-q", stdin=b"demo\n")
     assert (named.status, "kept\t4" in named.out) == (0, True)
     assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480

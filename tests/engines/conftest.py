@@ -15,7 +15,7 @@ from docplatform import export_dataset
 from docplatform.testing import StubServer
 from helpers.lake import expected, fill, ordered
 
-PROJECTS = ("docs", "blog", "007")
+PROJECTS = ("docs", "a b", "007")
 ROWS = 300
 DAYS = 4
 
@@ -43,13 +43,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
 
 @pytest.fixture(scope="session")
 def s3() -> Iterator[Any]:
-    """The server has the bucket `bucket`. Every library finds it by the environment, as it finds Amazon's."""
+    """The server has the bucket `bucket`. The environment leads every library to it, as it leads them to Amazon's."""
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
-    host, port = server.get_host_and_port()
+    url = "http://{}:{}".format(*server.get_host_and_port())
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {
-            "ENDPOINT_URL": f"http://{host}:{port}",
+            "ENDPOINT_URL": url,
             "ACCESS_KEY_ID": "key",
             "SECRET_ACCESS_KEY": "secret",
             "REGION": "us-east-1",
@@ -58,7 +58,7 @@ def s3() -> Iterator[Any]:
             "EC2_METADATA_DISABLED": "true",
         }.items():
             patch.setenv(f"AWS_{name}", value)
-        system = fs.S3FileSystem(allow_bucket_creation=True)
+        system = fs.S3FileSystem(endpoint_override=url, allow_bucket_creation=True)
         system.create_dir("bucket")
         yield system
     server.stop()

@@ -1,4 +1,4 @@
-"""The time at which a call ends, as users give it."""
+"""The time at which a call ends."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from datetime import datetime, time, timedelta
 
 
 def until(value: object) -> int:
-    """The milliseconds since 1970 of a ``datetime``, or of the next such time of day. Without a zone it is local time."""
+    """The milliseconds since 1970 of a time as users give it: a ``datetime``, or the next such time of day."""
     if isinstance(value, str):
+        text = f"0{value}" if value[1:2] == ":" else value
         try:
-            value = time.fromisoformat(value) if len(value) < len("2026-01-31") else datetime.fromisoformat(value)
+            value = (time if text[2:3] == ":" else datetime).fromisoformat(text)
         except ValueError:
             raise ValueError(
                 f'until must be a time such as "06:00" or "2026-01-31T06:00"; it is {value!r}'
@@ -20,4 +21,5 @@ def until(value: object) -> int:
         value = at if at > now else at + timedelta(1)
     if not isinstance(value, datetime):
         raise TypeError(f"until must be a str, time or datetime, not {type(value).__name__}")
+    # Without a zone it is local time.
     return int(value.timestamp() * 1000)

@@ -24,14 +24,27 @@ From cron, every hour; the next run fetches what the budget did not allow:
   docplatform sync --last 30 --file projects.txt --store visitors.db \\
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 
+\b
+At night, two listings in one order; the next night fetches what is left:
+  docplatform sync --last 30 --file projects.txt --listing visitors --listing searches \\
+      --until 06:00 --store visitors.db --requests-per-hour 90
+
 """
+
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
 @projects_arguments
 @options(FROM, TO, LAST_WHOLE, every_option("day"))
-@listing_option("What to fetch.")
+@listing_option(
+    "What to fetch. Several share one order: the slices of a day are fetched together.", multiple=True
+)
 @click.option(
     "--totals", is_flag=True, help="Only the totals, of visitors or views: one request for each slice."
+)
+@click.option(
+    "--until",
+    metavar="TIME",
+    help="End at the next such time, as 06:00, or at 2026-01-31T06:00, and leave the rest to the next run. In local time.",
 )
 @click.option(
     "--on-running",
@@ -52,6 +65,7 @@ def sync(
     every: Any,
     listing: Any,
     totals: bool,
+    until: str | None,
     on_running: Literal["wait", "stop"],
 ) -> None:
     """Fill the --store for some projects, and fetch nothing twice.
@@ -60,6 +74,8 @@ def sync(
     Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
+
+    The number of requests that are missing, and the hours that they take at the budget, are shown before and after.
 
     If a project or a slice fails, the others are still fetched. The exit code shows it, and --json lists every failure.
     """
@@ -70,10 +86,11 @@ def sync(
     found, projects = days_and_projects(words, date_from, date_to, last, every)
     days = both_ends(*found)
     wanted = named_projects(session, projects, file)
-    if totals and not ENDPOINTS[listing].has_totals:
-        raise click.UsageError(
-            f"--totals: the service has no totals of {listing}; leave it out to fetch all rows"
-        )
+    for name in listing:
+        if totals and not ENDPOINTS[name].has_totals:
+            raise click.UsageError(
+                f"--totals: the service has no totals of {name}; leave it out to fetch all rows"
+            )
     slices: dict[str, Any] = {
         "listing": listing,
         **days,
@@ -93,6 +110,7 @@ def sync(
                 report = client.sync(
                     wanted,
                     **slices,
+                    until=until,
                     on_budget=session.on_budget,
                     on_running=on_running,
                     progress=True,
@@ -105,11 +123,12 @@ def sync(
 
 
 def _print(
-    session: Session, asked: dict[str, object], report: SyncReport, error: DocPlatformError | None = None
+    session: Session, asked: dict[str, Any], report: SyncReport, error: DocPlatformError | None = None
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
         listed = [{**failure._asdict(), "error": str(failure.error)} for failure in failures]
-        output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
+        complete = error is None and not report.left
+        output.document({**asked, "complete": complete, **report._asdict(), "failures": listed})
     else:
-        output.fields([("listing", asked["listing"]), *report._asdict().items()])
+        output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])

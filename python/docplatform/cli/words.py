@@ -28,6 +28,7 @@ OPTIONS = {
     "source": "--source",
     "status": "--status",
     "store": "--store",
+    "until": "--until",
     "whole": "--whole",
 }
 """The option of each argument that a message may name."""
@@ -37,7 +38,7 @@ _NAMED = re.compile(
     # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
     # A name in braces is part of a path template.
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b(?:=\"([^\"]*)\"|=)?"
-    rf"|^(before|every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\"|True\b)?"
+    rf"|^(before|every|once|organization|reserve|until)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\"|True\b)?"
 )
 _NOT_HERE = re.compile(
     r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b|\bperiod=(?=\")|, and without resume\b| \(os error \d+\)"

@@ -52,20 +52,20 @@ def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSl
     """The slices of one length in a store, by project and day."""
     return [
         StoredSlice(wish["listing"], url, wish["every"], project, first, end, begun, export, settled, rows)
-        for export, url, _, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
+        for export, url, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
     ]
 
 
 def missing(
-    slices: Iterable[StoredSlice],
+    slices: list[StoredSlice],
     every: str,
     projects: Iterable[str] | None,
     date_from: Day | None,
     date_to: Day | None,
 ) -> list[tuple[str, date]]:
     """Whole slices of a range that have begun and are not among ``slices``: their projects and first days. An end of the range
-    that is not given is that of the project's slices, or of all slices for a project without any."""
-    slices = list(slices)
+    that is not given is that of the project's slices, or of all slices for a project without any.
+    """
     there: dict[str, list[StoredSlice]] = {project: [] for project in projects or ()}
     for stored_slice in slices:
         there.setdefault(stored_slice.project_id, []).append(stored_slice)
@@ -98,4 +98,4 @@ def ids(projects: str | Iterable[str] | None) -> list[str] | None:
         return None if projects is None else [projects]
     if not isinstance(projects, Iterable):
         raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
-    return list(projects)
+    return list(dict.fromkeys(projects))

@@ -101,12 +101,9 @@ def export_dataset(
         >>> docplatform.export_dataset("visitors", store="visitors.db")
         DatasetReport(written=0, kept=7, rows=0, open=0, missing=0)
     """
-    there = place(target, filesystem)
-    if period is not None:
-        if date_from is not None or date_to is not None:
-            raise ValueError("give either a period, or date_from and date_to, not both")
-        found = _period(period)
-        date_from, date_to = found[0][:2] if found is not None else (None, None)
+    there = place(target, filesystem, listing)
+    if period is not None and (named := _period(period, date_from, date_to)) is not None:
+        date_from, date_to = named[0][:2]
     projects = catalog.ids(projects)
     wish: catalog.Wish = {
         "listing": listing,
@@ -119,26 +116,30 @@ def export_dataset(
         "settle_days": settle_days,
     }
     slices = catalog.stored(store, **wish)
-    if (other := next(iter(there.names(listing)), None)) is not None:
+    if (other := next(iter(there.names()), None)) is not None:
         _check(catalog.noted(there, other), there, every, slices[0].base_url if slices else None)
-    # Also projects that have nothing of the range.
-    any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
-    known = dict.fromkeys(slice_.project_id for slice_ in catalog.stored(store, **any_day))
-    wanted = list(known) if projects is None else projects
-    missing = catalog.missing(slices, every, wanted, date_from, date_to)
-    absent = [project for project in wanted if project not in known]
-    gap = _gap(listing, every, slices, missing, (absent, len(wanted)))
+    if projects is None:
+        # Also those that have nothing of the range.
+        any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
+        projects = catalog.ids(slice_.project_id for slice_ in catalog.stored(store, **any_day))
+    missing = catalog.missing(slices, every, projects, date_from, date_to)
+    gap = _gap(listing, every, slices, missing, projects)
     if gap is not None and not strict:
         warnings.warn(gap, DataWarning, stacklevel=2)
-    report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices), len(missing))
-    for slice_ in slices:
+
+    def put(slice_: StoredSlice) -> int | None:
+        """The rows that were written, or ``None`` if the file was up to date."""
         name = f"listing={listing}/project={_folder(slice_.project_id)}/date={slice_.date_from}/{FILE}"
         if there.has(name) and _is_newest(catalog.noted(there, name), slice_, there):
-            report = report._replace(kept=report.kept + 1)
-            continue
-        rows = _dataset_rows(store, [slice_.export], listing=listing, settle_days=settle_days)
+            return None
+        rows = _dataset_rows(store, slice_.export, listing, settle_days)
         there.write(name, rows, slice_.note())
-        report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
+        return len(rows)
+
+    done = list(there.each(put, slices))
+    written = [rows for rows in done if rows is not None]
+    is_open = sum(not slice_.settled for slice_ in slices)
+    report = DatasetReport(len(written), len(done) - len(written), sum(written), is_open, len(missing))
     if gap is not None and strict:
         error = DatasetError(gap)
         error.dataset = report
@@ -151,22 +152,28 @@ def _gap(
     every: str,
     slices: list[StoredSlice],
     missing: list[tuple[str, date]],
-    absent: tuple[list[str], int],
+    projects: list[str],
 ) -> str | None:
-    """The text about a dataset's gaps. ``absent``: the projects that the store has nothing of, and how many are wanted."""
-    until = "the dataset has gaps until a sync has fetched them and it is written again"
-    projects, of = absent
-    if projects:
-        also = f", and lacks {len(missing)} slices in all" if missing else ""
-        return f"the store has no {listing} of {len(projects)} of the {of} projects, {', '.join(map(repr, projects))}{also}: {until}"
-    if not missing:
-        nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
-        return None if slices else nothing
-    project, first = missing[0]
-    return (
-        f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of project "
-        f"{project!r}: {until}"
-    )
+    """The text about the gaps of a dataset."""
+    absent = set(projects) - {slice_.project_id for slice_ in slices}
+    gaps = []
+    if missing:
+        project, first = missing[0]
+        gaps.append(
+            f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of "
+            f"project {project!r}"
+        )
+    if absent:
+        gaps.append(
+            f"the store has nothing of {len(absent)} of the {len(projects)} projects in these days, "
+            f"{', '.join(map(repr, sorted(absent)))}"
+        )
+    if gaps:
+        return (
+            f"{'; '.join(gaps)}: the dataset has gaps until a sync has fetched them and it is written again"
+        )
+    nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
+    return None if slices else nothing
 
 
 def _check(noted: StoredSlice, there: Place, every: str, base_url: str | None) -> None:
