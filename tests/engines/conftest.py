@@ -15,7 +15,7 @@ from docplatform import export_dataset
 from docplatform.testing import StubServer
 from helpers.lake import expected, fill, ordered
 
-PROJECTS = ("docs", "a b", "007")
+PROJECTS = ("docs", "bücher", "007")
 ROWS = 300
 DAYS = 4
 

@@ -49,7 +49,7 @@ def test_a_sync_that_the_budget_stopped_is_continued(face: Face, stub: StubServe
     client = face.client(stub, store=store, requests_per_hour=6)
     with pytest.raises(BudgetError) as caught:
         face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
-    # One of the five was whole, two pages of the second one came, and nobody knows how many pages the others have.
+    # One of the five was whole, and two pages of the second one came. Each of the four takes at least one more request.
     assert caught.value.report == SyncReport(5, cached=0, open=0, requests=6, rows=1_500, left=4, hours=1.0)
     rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
     assert (rest.cached, rest.requests, len(stub.requests)) == (1, 14, 20)
@@ -97,8 +97,7 @@ def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, st
             client.sync(wrong, **JANUARY)
     with pytest.raises(ValueError, match="projects: \"# my list\" contains '#'"):
         client.sync(["a", "# my list"], **JANUARY)
-    wrong: dict[str, Any]
-    for error, wrong, says in (
+    for error, option, says in (
         (ValueError, {"on_running": "leave"}, "on_running must be"),
         (ValueError, {"listing": ["visitors", "visits"]}, "listing must be one of"),
         (TypeError, {"listing": 5}, "listing must be a str or several, not int"),
@@ -107,7 +106,7 @@ def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, st
         (TypeError, {"until": date(2024, 1, 1)}, "until must be a str, time or datetime, not date"),
     ):
         with pytest.raises(error, match=says):
-            client.sync("demo", **JANUARY, **wrong)
+            client.sync("demo", **JANUARY, **option)
     assert face.run(client.sync([], **JANUARY)) == SyncReport(0, 0, 0, 0, 0)
     assert not stub.requests
 

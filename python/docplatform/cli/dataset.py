@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -63,7 +64,9 @@ def dataset(
 
     def printed(report: DatasetReport) -> None:
         if session.json:
-            output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
+            # A URI may have a key in it.
+            place = re.sub(r"(?<=://)[^/]*@", "", folder)
+            output.document({"folder": place, "listing": listing, "every": every, **report._asdict()})
         else:
             output.fields([("listing", listing), *report._asdict().items()])
 

@@ -121,7 +121,7 @@ def export_dataset(
     if projects is None:
         # Also those that have nothing of the range.
         any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
-        projects = catalog.ids(slice_.project_id for slice_ in catalog.stored(store, **any_day))
+        projects = list(dict.fromkeys(slice_.project_id for slice_ in catalog.stored(store, **any_day)))
     missing = catalog.missing(slices, every, projects, date_from, date_to)
     gap = _gap(listing, every, slices, missing, projects)
     if gap is not None and not strict:
