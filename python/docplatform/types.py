@@ -308,7 +308,7 @@ class Plan(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What ``Client.sync`` found and fetched: a named tuple.
+    """The counts of a ``Client.sync``: a named tuple.
 
     Attributes:
         slices: All slices of all projects.
@@ -365,7 +365,7 @@ class SyncFailure(NamedTuple):
 
 
 class DatasetReport(NamedTuple):
-    """What ``docplatform.export_dataset`` found and wrote: a named tuple of int.
+    """The counts of a ``docplatform.export_dataset``: a named tuple of int.
 
     Attributes:
         written: Files that were written: slices that are new, or were fetched again.

@@ -241,25 +241,22 @@ impl Sync {
         reader: &Reader<'_>,
     ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
-        let mut slices = Vec::with_capacity(wanted.slices.len() * wanted.of.len());
-        for &slice in &wanted.slices {
-            slices.extend(wanted.of.iter().map(|&of| (slice, of)));
-        }
         for project in &wanted.projects {
-            for &(slice, of) in &slices {
-                let stored = stored_slice(client, of, project, slice).await?;
-                let open = reader.may_change(slice);
-                self.filled.slices += 1;
-                self.filled.open += u64::from(open);
-                if stored.cached {
-                    self.filled.cached += 1;
-                } else {
-                    let fetched = open.then_some(stored.fetched.unwrap_or(Millis::MIN));
+            for &slice in &wanted.slices {
+                for &of in &wanted.of {
+                    let stored = stored_slice(client, of, project, slice).await?;
+                    let open = reader.may_change(slice);
+                    self.filled.slices += 1;
+                    self.filled.open += u64::from(open);
+                    if stored.cached {
+                        self.filled.cached += 1;
+                        continue;
+                    }
                     due.push(Due {
                         of,
                         project,
                         slice,
-                        fetched,
+                        fetched: open.then_some(stored.fetched.unwrap_or(Millis::MIN)),
                         least: stored.cost(of, slice).requests,
                     });
                 }

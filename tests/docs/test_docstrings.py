@@ -34,7 +34,7 @@ EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
 HEADINGS = ("Args", "Attributes", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
 NO_RESULT = {"close", "fail_next", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
-NO_FAILURE = {"async_client", "client", "close", "name", "reset", "schema", "to_dict", "to_dicts"}
+NO_FAILURE = {"async_client", "client", "close", "reset", "to_dict", "to_dicts"}
 
 
 def public() -> Iterator[tuple[str, Any]]:

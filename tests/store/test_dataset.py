@@ -186,6 +186,7 @@ def test_a_project_that_has_nothing_of_the_range_lacks_all_of_it(store: Path, ro
         assert caught.value.dataset == found
 
 
+@pytest.mark.row("N10")
 def test_projects_that_the_store_lacks_are_all_named(store: Path, root: Path) -> None:
     projects = [f"p{number:02}" for number in range(20)]
     with StubServer(visitors=2, projects=projects) as stub:
