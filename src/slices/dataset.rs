@@ -30,12 +30,12 @@ use crate::text::{safe, str_literal};
 #[derive(Debug, Clone)]
 pub struct Whose {
     pub base_url: Option<String>,
-    /// Of which organization: its name, or as the store writes it.
+    /// The organization: its name, or as the store writes it.
     pub organization: Option<String>,
 }
 
 impl Whose {
-    /// What the store has of them; an error if that is of several owners, and the environment names none of them.
+    /// Their exports in the store; an error if they have several owners and the environment names none of these.
     pub async fn latest(
         &self,
         stored: &FinishedExports,
@@ -105,7 +105,7 @@ pub struct Wish {
     pub endpoint: &'static Endpoint,
     /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
     pub every: Every,
-    /// Of which projects; `None`: of all.
+    /// The projects; `None`: all of them.
     pub projects: Option<Vec<String>>,
     pub from: Option<Date>,
     /// The day after the last one.
@@ -292,7 +292,7 @@ impl Source for DatasetPages {
     }
 }
 
-/// What there is to log was logged when the pages were fetched.
+/// Logs nothing: everything was logged when the pages were fetched.
 struct Nobody;
 
 impl ExportObserver for Nobody {}

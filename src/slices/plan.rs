@@ -1,4 +1,4 @@
-//! What a range costs, before anything is sent.
+//! The cost of a range, before anything is sent.
 
 use crate::client::Client;
 use crate::clock::Millis;

@@ -1,4 +1,4 @@
-"""A dataset in a folder and in an S3 server of this machine, with nothing by which an engine could reach the platform."""
+"""A dataset in a folder, and an S3 server of this machine. No engine has a key of the platform."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ def test_a_slice_without_rows_has_its_file_and_totals_have_none(
 
 
 def test_slices_have_one_length(stub: StubServer, store: Path, root: Path) -> None:
-    # What is cut to fit at the ends is no week, and no month.
+    # The parts at the ends are neither weeks nor months.
     every: Any
     for every in ("day", "week", "month"):
         fill(store, stub, date_from="2024-01-02", date_to="2024-03-02", every=every)

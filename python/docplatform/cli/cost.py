@@ -1,4 +1,4 @@
-"""What a range costs in requests, for ``--dry-run``. Sends nothing."""
+"""The cost of a range in requests, for ``--dry-run``. Sends nothing."""
 
 from __future__ import annotations
 

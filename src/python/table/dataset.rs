@@ -1,4 +1,4 @@
-//! What a store holds, for what has no client: `docplatform.dataset` rests on it.
+//! Reads a store without a client, for `docplatform.dataset`.
 
 use std::sync::Arc;
 

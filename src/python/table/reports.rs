@@ -42,7 +42,7 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
         .unbind())
 }
 
-/// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
+/// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let Filled {
         slices,
