@@ -24,7 +24,8 @@ use crate::listing::endpoint::Endpoint;
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table, arrow_field, number};
-use crate::text::{safe, str_literal};
+use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 /// Which exports are meant, where several owners share a store: as far as they are named.
 #[derive(Debug, Clone)]
@@ -86,17 +87,16 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     let accounts: Vec<_> = accounts
         .iter()
         .map(|(url, name)| {
-            format!(
-                "base_url={}, organization={}",
-                str_literal(url),
-                str_literal(name)
-            )
+            let url = Setting::BaseUrl.to(url.as_str());
+            message![url, ", ", Setting::Organization.to(name.as_str())]
         })
         .collect();
-    Err(Error::argument(format!(
-        "the store has data of several organizations: name one of them: {}",
-        accounts.join("; "),
-    )))
+    let mut text = message!["the store has data of several organizations: name one of them: "];
+    for (at, account) in accounts.into_iter().enumerate() {
+        text.push(if at == 0 { "" } else { "; " });
+        text.push(account);
+    }
+    Err(Error::argument(text))
 }
 
 /// Which slices are wanted.
@@ -127,9 +127,8 @@ impl Wish {
             .filter(within)
             .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
-            return Err(Error::argument(format!(
-                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}: give their every=, \
-                 or fetch these with sync() and every={:?}",
+            let what = format!(
+                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}",
                 self.every.as_str(),
                 self.endpoint.name,
                 if self.from.or(self.to).is_some() {
@@ -139,8 +138,12 @@ impl Wish {
                 },
                 other.days.from,
                 other.days.to,
-                self.every.as_str(),
-            )));
+            );
+            let every = self.every.as_str().to_owned();
+            return Err(Error::argument(message![
+                what,
+                Advice::FetchSlices { every }
+            ]));
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
         Ok(wanted)

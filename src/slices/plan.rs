@@ -17,7 +17,7 @@ const MAX_NEIGHBOURS: usize = 7;
 pub struct Plan {
     pub what: What,
     pub slices: Vec<Planned>,
-    /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
+    /// See [`hours`].
     pub hours: Option<f64>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>>
     Ok(Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX))))
 }
 
-/// A slice in the store.
+/// The part of a slice that is in the store.
 #[derive(Debug, Default)]
 pub(crate) struct StoredSlice {
     pages: Stock,
@@ -107,7 +107,23 @@ impl StoredSlice {
     }
 }
 
+/// The part of a slice that the store saves: nothing, if the client fetches all ranges again.
 pub(crate) async fn stored_slice(
+    client: &Client,
+    of: Subject,
+    project: &Segment,
+    slice: Slice,
+) -> Result<StoredSlice> {
+    let mut stored = in_store(client, of, project, slice).await?;
+    if client.settings().refresh {
+        stored.cached = false;
+        (stored.pages.finished, stored.pages.unfinished) = (None, None);
+    }
+    Ok(stored)
+}
+
+/// The part of a slice that is in the store.
+pub(crate) async fn in_store(
     client: &Client,
     of: Subject,
     project: &Segment,

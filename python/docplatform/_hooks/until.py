@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime, time, timedelta
 
 
-def until(value: object) -> int:
-    """The milliseconds since 1970 of a time as users give it: a ``datetime``, or the next such time of day."""
+def until(value: object) -> int | None:
+    """The milliseconds since 1970 of a time as users give it: a ``datetime``, or the next such time of day. ``None`` if a text
+    is no time.
+    """
     if isinstance(value, str):
         text = f"0{value}" if value[1:2] == ":" else value
         try:
             value = (time if text[2:3] == ":" else datetime).fromisoformat(text)
         except ValueError:
-            raise ValueError(
-                f'until must be a time such as "06:00" or "2026-01-31T06:00"; it is {value!r}'
-            ) from None
+            return None
     if isinstance(value, time):
         now = datetime.now(value.tzinfo)
         at = datetime.combine(now, value)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from docplatform import DatasetError, DatasetReport, export_dataset
+from docplatform._hooks import frames
 from docplatform.cli import output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, days_and_projects, every_option
 from docplatform.cli.help import Command, options
@@ -86,8 +87,9 @@ def dataset(
                 strict=strict,
                 **choice,
             )
-    except ImportError as error:
-        raise click.UsageError(str(error).replace("export_dataset()", "dataset")) from None
+    except ImportError:
+        way = "object_store" if "://" in folder else "export_dataset"
+        raise click.UsageError(frames.needs(way, "dataset")) from None
     except DatasetError as error:
         printed(error.dataset)
         raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, output
+from docplatform.cli import cost, output, phrases
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
@@ -127,7 +127,10 @@ def _print(
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
-        listed = [{**failure._asdict(), "error": str(failure.error)} for failure in failures]
+        listed = [
+            {**failure._asdict(), "error": phrases.whole(failure.error, session.again)}
+            for failure in failures
+        ]
         complete = error is None and not report.left
         output.document({**asked, "complete": complete, **report._asdict(), "failures": listed})
     else:

@@ -154,7 +154,7 @@ def place(target: str | os.PathLike[str], filesystem: Any, listing: str) -> Plac
     scheme = _URI.match(path)
     if filesystem is None and scheme is None:
         return Folder(Path(path), listing, need("export_dataset"))
-    need("export_dataset", "pyarrow")
+    need("object_store", "export_dataset() to an object store")
     systems = import_module("pyarrow.fs")
     if filesystem is None:
         try:
@@ -162,7 +162,7 @@ def place(target: str | os.PathLike[str], filesystem: Any, listing: str) -> Plac
         except import_module("pyarrow").ArrowInvalid:
             # Its text has the URI, and the URI may have a key in it.
             raise ValueError(
-                f"target: pyarrow cannot use this {scheme[0] if scheme else ''} URI: correct it"
+                f"pyarrow cannot use this {scheme[0] if scheme else ''} URI: correct it"
             ) from None
     elif not isinstance(filesystem, systems.FileSystem):
         raise TypeError(f"filesystem must be a pyarrow.fs.FileSystem, not {type(filesystem).__name__}")
