@@ -83,7 +83,7 @@ def test_a_time_of_day_is_the_next_one_in_local_time() -> None:
     now = datetime.now(UTC)
     local = now.astimezone()
     for value, zone in (("06:30", local.tzinfo), ("6:30", local.tzinfo), (time(6, 30, tzinfo=UTC), UTC)):
-        at = datetime.fromtimestamp(until(value) / 1000, zone)
+        at = datetime.fromtimestamp((until(value) or 0) / 1000, zone)
         assert (at.hour, at.minute) == (6, 30)
         assert timedelta() < at - now < timedelta(hours=25)
 
