@@ -53,6 +53,7 @@ __all__ = [
     "_AsyncPages",
     "_AtHand",
     "_DatasetRows",
+    "_Key",
     "_Operation",
     "_Pages",
     "_TableRows",
@@ -86,10 +87,11 @@ _Listing: TypeAlias = Literal[
 ]
 _Row: TypeAlias = dict[str, Any]
 _Parameter: TypeAlias = str | float | bool | date | None
+_ApiKey: TypeAlias = str | Callable[[], str | Awaitable[str]] | _Key
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 
 class _Changes(TypedDict, total=False):
-    api_key: str | None
+    api_key: _ApiKey | None
     base_url: str | None
     project_id: str | None
     timeout: _Seconds
@@ -121,10 +123,13 @@ class Client:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -181,7 +186,7 @@ class Client:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: _ApiKey | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -1605,10 +1610,13 @@ class AsyncClient:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -1665,7 +1673,7 @@ class AsyncClient:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: _ApiKey | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -3999,7 +4007,7 @@ class AsyncVisitors(AsyncRows):
 def _job(raw: str, project_id: str) -> Job: ...
 
 # For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, _Key]: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
 
@@ -4708,6 +4716,9 @@ class _Operation:
     def step(self, given: object) -> Awaitable[Any] | None: ...
     def interrupt(self, error: BaseException) -> None: ...
     def result(self) -> Any: ...
+
+@final
+class _Key: ...
 
 @final
 class _WholeFile:

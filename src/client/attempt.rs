@@ -16,10 +16,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::call::Journal;
+use crate::client::call::{Journal, Tries};
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
+use crate::config::ApiKey;
 use crate::error::Result;
 use crate::http::retry_after::{date, retry_after};
 use crate::http::{Departure, Incoming, Outgoing, SendError};
@@ -124,7 +125,7 @@ impl Client {
         call: &Call,
         url: Url,
         ticket: Option<Ticket>,
-        retry: bool,
+        tries: &Tries,
         deadline: Instant,
         observer: &dyn Observer,
     ) -> Result<Answer, Failure> {
@@ -141,13 +142,14 @@ impl Client {
             method: call.method.clone(),
             url,
             headers: self
-                .headers(call, observer)
+                .headers(call, &tries.key, observer)
                 .map_err(|error| Failure::Unsent {
                     reason: error.message.clone(),
                     fatal: true,
                 })?,
             body: call.body.clone(),
         };
+        let retry = tries.number > 1;
         let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
         let departure = Departure::new(move || {
             stats.sent(retry);
@@ -227,9 +229,9 @@ impl Client {
         whole(head, success, body, cap, || late("no whole answer"))
     }
 
-    fn headers(&self, call: &Call, observer: &dyn Observer) -> Result<HeaderMap> {
+    fn headers(&self, call: &Call, key: &ApiKey, observer: &dyn Observer) -> Result<HeaderMap> {
         let mut headers = self.settings.headers.clone();
-        headers.insert(AUTHORIZATION, self.settings.api_key.header()?);
+        headers.insert(AUTHORIZATION, key.header()?);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if call.body.is_some() {

@@ -17,6 +17,7 @@ use crate::client::messages;
 use crate::client::observer::Observer;
 use crate::client::retry::{self, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
+use crate::config::ApiKey;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::lock;
@@ -109,13 +110,15 @@ pub struct Received {
 }
 
 /// The attempts of a call so far.
-#[derive(Default)]
-struct Tries {
+pub(super) struct Tries {
     failed: Vec<Attempt>,
-    number: u32,
+    pub(super) number: u32,
     begun: Option<Instant>,
     /// How long the last one waited before it was sent.
     waited: Duration,
+    pub(super) key: ApiKey,
+    /// Whether it is another key than at first.
+    renewed: bool,
 }
 
 impl Tries {
@@ -189,7 +192,14 @@ impl Client {
         )?;
         let budget = call.limit().and_then(|limit| self.budget_of(limit));
         observer.write(write.then_some(Outcome::NotSent));
-        let mut tries = Tries::default();
+        let mut tries = Tries {
+            failed: Vec::new(),
+            number: 0,
+            begun: None,
+            waited: Duration::ZERO,
+            key: Box::pin(self.key(deadline, observer)).await?,
+            renewed: false,
+        };
         let mut last_retry = None;
         loop {
             tries.number += 1;
@@ -210,14 +220,14 @@ impl Client {
             tries.begun = Some(Instant::now());
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
-                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer))
+                Box::pin(self.attempt(&call, url.clone(), ticket, &tries, *deadline, observer))
                     .await;
             let failure = match answer {
                 Ok(answer) => {
                     if observer.debugs() {
                         let elapsed = tries.elapsed();
-                        let (settings, head) = (&self.settings, &answer.head);
-                        observer.note(messages::answered(&call, settings, head, number, elapsed));
+                        let head = &answer.head;
+                        observer.note(messages::answered(&call, self, head, number, elapsed));
                     }
                     return Ok(Received {
                         client: self.clone(),
@@ -242,6 +252,17 @@ impl Client {
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
+            // A 401 rejects a request before anything is done, so a write is repeated as safely as a read: once, with another key.
+            if status == Some(401) && !tries.renewed {
+                drop(permit);
+                if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
+                {
+                    (tries.key, tries.renewed) = (newer, true);
+                    tries.waited = Duration::ZERO;
+                    continue;
+                }
+                return Err(report.error(tries.failed, false));
+            }
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only if the service itself says after how long.
@@ -250,7 +271,9 @@ impl Client {
                 .verdict
                 .retry
                 .map(|pace| if in_turn { Pace::Throttled } else { pace });
-            let mut pause = match self.plan_retry(retry, asked, number, *deadline) {
+            // Another key is no retry of something that failed for a while.
+            let retries = number - u32::from(tries.renewed);
+            let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
                 plan => return Err(report.error(tries.failed, plan == RetryPlan::Deadline)),
             };
@@ -331,7 +354,7 @@ impl Client {
         observer.write(verdict.outcome);
         let report = messages::Failed {
             call,
-            settings: &self.settings,
+            client: self,
             failure,
             verdict,
         };

@@ -8,8 +8,7 @@ use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
 use crate::client::throttle::Lane;
-use crate::client::{Call, Limit};
-use crate::config::Settings;
+use crate::client::{Call, Client, Limit};
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::text;
@@ -55,7 +54,7 @@ pub(crate) fn fields(call: &Call) -> LogFields {
 
 pub(crate) fn answered(
     call: &Call,
-    settings: &Settings,
+    client: &Client,
     head: &Head,
     attempt: u32,
     elapsed: Duration,
@@ -63,7 +62,7 @@ pub(crate) fn answered(
     let request_id = head
         .request_id
         .as_deref()
-        .map(|id| header(call, settings, id));
+        .map(|id| header(call, client, id));
     let id = request_id
         .as_ref()
         .map_or_else(String::new, |id| format!(" (request id {id})"));
@@ -181,7 +180,7 @@ pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
 /// One failed attempt, and all that is needed to tell of it.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
-    pub(crate) settings: &'a Settings,
+    pub(crate) client: &'a Client,
     pub(crate) failure: &'a Failure,
     pub(crate) verdict: Verdict,
 }
@@ -254,7 +253,7 @@ impl Failed<'_> {
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
             id.as_ref().map(|id| {
-                let id = redact::withhold(id.as_str(), self.settings.secret_in(id.as_str()));
+                let id = redact::withhold(id.as_str(), self.client.secret_in(id.as_str()));
                 format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
             })
         };
@@ -311,7 +310,7 @@ impl Failed<'_> {
     }
 
     fn header(&self, value: &str) -> String {
-        header(self.call, self.settings, value)
+        header(self.call, self.client, value)
     }
 
     fn request_id(&self) -> Option<String> {
@@ -336,7 +335,7 @@ impl Failed<'_> {
             Failure::Unsent { reason, .. } => {
                 format!(
                     "{}: {}",
-                    self.settings.base_url.host_and_port(),
+                    self.client.settings().base_url.host_and_port(),
                     self.words(reason)
                 )
             }
@@ -399,7 +398,7 @@ impl Failed<'_> {
             401 => format!(
                 "check the API key ({}): it may have expired, often after 90 days, or be of another \
                  kind; copy a valid one from the dashboard",
-                self.settings.api_key_from,
+                self.client.settings().api_key_from,
             ),
             403 if self.call.is_write() => format!(
                 "the API key may be read-only, limited to other network addresses, or of another \
@@ -422,17 +421,17 @@ impl Failed<'_> {
     }
 
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        redacted(self.call, self.settings, text)
+        redacted(self.call, self.client, text)
     }
 }
 
 /// A header of the service's, for display.
-fn header(call: &Call, settings: &Settings, value: &str) -> String {
-    text::safe(&redacted(call, settings, value), MAX_HEADER)
+fn header(call: &Call, client: &Client, value: &str) -> String {
+    text::safe(&redacted(call, client, value), MAX_HEADER)
 }
 
 /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
-fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str> {
+fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let text = text
         .get(..text.floor_char_boundary(MAX_SEARCHED))
         .unwrap_or(text);
@@ -441,5 +440,5 @@ fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str>
         .as_ref()
         .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
-    redact::withhold(text, settings.secret_in(text).or(prompt))
+    redact::withhold(text, client.secret_in(text).or(prompt))
 }

@@ -8,6 +8,7 @@ use http::HeaderValue;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use crate::client::KeyRequest;
 use crate::config::url::Segment;
 use crate::error::Outcome;
 
@@ -40,6 +41,8 @@ pub struct Note {
 pub enum About {
     /// A call, or one attempt of it.
     Call(Box<LogFields>),
+    /// The caller's function is to be called for the API key.
+    Key(KeyRequest),
     /// A job that was created under a name, and that the store could not record.
     Unrecorded(Box<UnrecordedJob>),
 }

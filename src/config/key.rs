@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -31,6 +31,18 @@ const FINGERPRINT: usize = 16;
 /// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
 #[derive(Clone, Debug)]
 pub struct ApiKey(SecretString);
+
+/// How a newer key is had after a 401.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Renewal {
+    /// There is none.
+    #[default]
+    Never,
+    /// Its file is read again.
+    File(PathBuf),
+    /// A function of the user's is called, for the first key as well. The number tells functions apart.
+    Function(u64),
+}
 
 impl ApiKey {
     /// Checks a key; `what` names it in the error, which never contains it.

@@ -18,8 +18,8 @@ mod headers;
 mod key;
 mod options;
 
-pub use key::ApiKey;
 use key::KEY_PREFIX;
+pub use key::{ApiKey, Renewal};
 #[cfg(feature = "python")]
 pub(crate) use options::for_each_option;
 pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
@@ -30,7 +30,9 @@ const MIN_SECRET_HEADER: usize = 8;
 /// Checked settings. Cheap to share; printing them shows no secret. What is named as in [`Options`] is described there.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    pub api_key: ApiKey,
+    /// `None`: the function of [`Renewal::Function`] is asked for it.
+    pub api_key: Option<ApiKey>,
+    pub renewal: Renewal,
     /// Where the key came from, as errors name it: the argument, or the environment's variable.
     pub api_key_from: &'static str,
     pub base_url: BaseUrl,
@@ -63,9 +65,9 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// Which secret of these settings `text` repeats, if any.
-    pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
-        if self.api_key.is_in(text) {
+    /// The secret that `text` repeats: one of `keys`, or of these settings.
+    pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
+        if keys.iter().any(|key| key.is_in(text)) {
             return Some("the API key");
         }
         let values = self

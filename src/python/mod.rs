@@ -79,7 +79,7 @@ mod _native {
     #[pymodule_export]
     use super::bridge::DrivenOperation;
     #[pymodule_export]
-    use super::client::options::{_api_key, _check, _proxy};
+    use super::client::options::{_api_key, _check, _proxy, CheckedKey};
     #[pymodule_export]
     use super::client::{_panic, AsyncClient, BlockingClient};
     #[pymodule_export]

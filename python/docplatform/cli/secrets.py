@@ -13,6 +13,8 @@ from docplatform.cli.exits import KeyProblemError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from docplatform._native import _Key
+
 VARIABLE = "DOCPLATFORM_API_KEY"
 
 WHERE = f"set {VARIABLE}, or name a file that only you can read with --api-key-file"
@@ -63,8 +65,8 @@ def hide(text: str) -> str:
     return _KEY.sub("[hidden]", text)
 
 
-def read(path: str | None) -> tuple[str, str]:
-    """Where the API key is from, and the key: from the file at ``path``, or else from the environment.
+def read(path: str | None) -> tuple[str, _Key]:
+    """Where the API key is from, and the key as ``api_key=`` takes it: from the file at ``path``, or else from the environment.
 
     Raises :class:`KeyProblemError` if there is no key, or one that cannot be used.
     """

@@ -182,8 +182,6 @@ class Session:
                 _, key = secrets.read(self.api_key_file)
                 # The client reads the environment itself, and names the variable in its errors.
                 client = Client(key if self.api_key_file else None, **shared, **settings)
-                # So that no traceback contains it.
-                del key
             with client, self._kept(client):
                 yield client
 

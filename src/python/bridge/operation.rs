@@ -12,7 +12,6 @@ use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyWeakrefReference};
-use tokio::sync::oneshot;
 
 use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
@@ -21,6 +20,7 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
+use crate::python::client::hooks::Hooks;
 use crate::python::listing::rows;
 use crate::python::{errors, job, logging, progress, tracing};
 
@@ -28,6 +28,8 @@ use crate::python::{errors, job, logging, progress, tracing};
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
 pub(crate) type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
+/// Takes what a function of the user's gave.
+pub(crate) type Taken = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
 pub(crate) type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
 
 /// What an operation's end leads to.
@@ -63,6 +65,8 @@ pub(crate) struct Operation {
 #[derive(Default)]
 pub(crate) struct Wants {
     pub(crate) on_poll: Option<Py<PyAny>>,
+    /// The functions of its client.
+    hooks: Option<Arc<Hooks>>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub(crate) progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
@@ -136,6 +140,12 @@ impl Operation {
     /// Calls `on_poll` with every job that is polled.
     pub(crate) fn on_poll(mut self, on_poll: Option<Py<PyAny>>) -> Self {
         self.wants.on_poll = on_poll;
+        self
+    }
+
+    /// Calls these functions of its client.
+    pub(crate) fn hooks(mut self, hooks: Arc<Hooks>) -> Self {
+        self.wants.hooks = Some(hooks);
         self
     }
 
@@ -255,10 +265,12 @@ pub(crate) enum Event {
     Idle,
     /// It has only now begun, and may be done already.
     Begun,
-    /// `on_poll` was called and returned this; the poll continues once `seen` is sent.
-    Polled {
+    /// The user's function of this name was called, and `then` takes what it returned. Where that is an awaitable, it takes
+    /// what awaiting it gives.
+    Called {
+        name: &'static str,
         returned: Py<PyAny>,
-        seen: oneshot::Sender<()>,
+        then: Taken,
     },
     /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
     Aside(Py<PyAny>),
@@ -287,6 +299,15 @@ impl Running {
 
     fn deal(&mut self, py: Python<'_>, message: Message) -> PyResult<Option<Event>> {
         match message {
+            Message::Note(Note {
+                about: Some(About::Key(request)),
+                ..
+            }) => {
+                let outcome = self.inbox.state().write;
+                if let Some(hooks) = &self.wants.hooks {
+                    return hooks.ask_key(py, request, outcome);
+                }
+            }
             Message::Note(note) => {
                 logging::emit(py, &note)?;
                 if let Some(About::Unrecorded(job)) = &note.about {
@@ -302,7 +323,15 @@ impl Running {
                     return Ok(None);
                 };
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
-                return Ok(Some(Event::Polled { returned, seen }));
+                let seen = |_: Python<'_>, _| {
+                    let _ = seen.send(());
+                    Ok(())
+                };
+                return Ok(Some(Event::Called {
+                    name: "on_poll",
+                    returned,
+                    then: Box::new(seen),
+                }));
             }
             Message::Found(findings) => {
                 for finding in findings {

@@ -10,10 +10,11 @@ use pyo3::types::PyDict;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
-use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
+use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, Renewal, for_each_option};
 use crate::error::Error;
 use crate::http::proxy;
 use crate::python::client::handle::{Handle, read_aside, resolve};
+use crate::python::client::hooks::Hooks;
 use crate::python::convert;
 use crate::python::listing::collect;
 
@@ -72,8 +73,18 @@ impl<T: Setting> Setting for Option<T> {
 macro_rules! python_options {
     ($($(#[$doc:meta])* $option:ident: $type:ty = $default:expr;)*) => {
         /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
-        pub(crate) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        pub(crate) fn set(
+            options: &mut Options,
+            hooks: &mut Hooks,
+            name: &str,
+            value: &Bound<'_, PyAny>,
+        ) -> PyResult<()> {
             match name {
+                "api_key" if hooks.take_key(options, value) => options.api_key = None,
+                "api_key" if value.is_instance_of::<CheckedKey>() => {
+                    let CheckedKey(key, renewal) = value.cast::<CheckedKey>()?.get();
+                    (options.api_key, options.renewal) = (Some(key.clone()), renewal.clone());
+                }
                 $(stringify!($option) => options.$option = Setting::read(name, value)?,)*
                 _ => {
                     return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));
@@ -94,35 +105,42 @@ macro_rules! python_options {
     };
 }
 for_each_option!(python_options);
-pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+
+pub(crate) fn update(
+    options: &mut Options,
+    hooks: &mut Hooks,
+    changes: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
     for (name, value) in changes.into_iter().flat_map(PyDictMethods::iter) {
-        set(options, name.extract()?, &value)?;
+        set(options, hooks, name.extract()?, &value)?;
     }
     Ok(())
 }
+
+/// An API key that was checked, and how a newer one is had: `Client` takes it as `api_key=`. Python does not see the key.
+#[pyclass(frozen, name = "_Key", module = "docplatform._native")]
+pub(crate) struct CheckedKey(SecretString, Renewal);
 
 /// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
 /// sure of it before it begins.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
-pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, String)> {
-    let (from, key) = if let Some(file) = file {
+pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, CheckedKey)> {
+    let (from, key, renewal) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
-        (
-            from,
-            Some(read_aside(py, move || {
-                ApiKey::read_file("--api-key-file", &file)
-            })?),
-        )
+        let renewal = Renewal::File(file.clone());
+        let key = read_aside(py, move || ApiKey::read_file("--api-key-file", &file))?;
+        (from, Some(key), renewal)
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
-        (options.name_of("api_key").to_owned(), options.api_key)
+        let from = options.name_of("api_key").to_owned();
+        (from, options.api_key, options.renewal)
     };
     let key = key.ok_or_else(|| Error::configuration("no API key"))?;
     ApiKey::parse(&format!("the API key in {from}"), &key)?;
-    Ok((from, key.expose_secret().to_owned()))
+    Ok((from, CheckedKey(key, renewal)))
 }
 
 /// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
@@ -131,10 +149,11 @@ pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(Strin
 #[pyo3(signature = (settings, *, opens))]
 pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
     let mut options = Options::default();
-    update(&mut options, Some(settings))?;
+    let mut hooks = Hooks::default();
+    update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, Arc::default()).map(drop),
+        true => Handle::of(py, options, hooks, Arc::default()).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

@@ -1,5 +1,6 @@
 //! The client's calls: policy, retries, throttling, writes and what is shown of them.
 
+pub(crate) mod keys;
 pub(crate) mod policy;
 pub(crate) mod retries;
 pub(crate) mod secrets;
