@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::client::observer::{About, Level, Note, Observer};
@@ -127,24 +127,21 @@ impl Client {
             Renewal::Function(_) => self.ask(Some(refused), deadline, observer).await,
             Renewal::File(path) => {
                 let (what, path) = (self.settings.api_key_from, path.clone());
-                let (answer, came) = oneshot::channel();
                 let read = move || {
-                    let key = ApiKey::read_file(what, &path);
-                    answer.send(key.and_then(|key| ApiKey::parse(what, &key)))
+                    let key = ApiKey::read_file(what, &path)?;
+                    ApiKey::parse(what, &key)
                 };
-                // A file may be a pipe, and block its reader. Without a thread, `came` fails.
-                let _ = thread::Builder::new().spawn(|| drop(read()));
-                match came.await {
-                    Ok(Ok(key)) => {
+                let read = spawn_blocking(read).await;
+                match read.unwrap_or_else(|panic| Err(Error::bug(panic))) {
+                    Ok(key) => {
                         self.shared.keys.put(key.clone());
                         Some(key)
                     }
-                    Ok(Err(error)) => {
+                    Err(error) => {
                         let text = format!("the API key was not read again: {}", error.message);
                         observer.note(Note::new(Level::Warning, text));
                         None
                     }
-                    Err(_) => None,
                 }
             }
         };

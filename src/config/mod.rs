@@ -65,8 +65,13 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// The secret that `text` repeats: one of `keys`, or of these settings.
+    /// The secret that `text` repeats, as it is or encoded: one of `keys`, or of these settings.
     pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
+        let plain = self.plain_secret_in(text, keys);
+        plain.or_else(|| self.plain_secret_in(&redact::decoded(text), keys))
+    }
+
+    fn plain_secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
         if keys.iter().any(|key| key.is_in(text)) {
             return Some("the API key");
         }

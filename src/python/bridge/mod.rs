@@ -29,8 +29,8 @@ const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plai
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
 pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    if let Some(on_poll) = op.callback() {
-        refuse_coroutine_function("on_poll", on_poll.bind(py))?;
+    if let Some((name, callback)) = op.callback() {
+        refuse_coroutine_function(name, callback.bind(py))?;
     }
     let mut running = op.start(py, Face::Blocking)?;
     loop {
@@ -214,8 +214,10 @@ impl DrivenOperation {
             return Ok(());
         };
         match &*state {
-            OperationState::New(op) => visit.call(op.callback()),
-            OperationState::Running { running, .. } => visit.call(running.callback()),
+            OperationState::New(op) => visit.call(op.callback().map(|(_, callback)| callback)),
+            OperationState::Running { running, .. } => {
+                visit.call(running.callback().map(|(_, callback)| callback))
+            }
             OperationState::Done(value) => visit.call(value),
             OperationState::Over => Ok(()),
         }
