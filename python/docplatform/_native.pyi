@@ -38,6 +38,7 @@ from typing_extensions import disjoint_base
 
 from docplatform.errors import DocPlatformError
 from docplatform.types import (
+    Attempt,
     JobsReport,
     Plan,
     RowsPage,
@@ -76,6 +77,7 @@ __all__ = [
     "_dataset_rows",
     "_dataset_slices",
     "_endpoints",
+    "_instrument",
     "_is_cut",
     "_is_significant",
     "_job",
@@ -98,11 +100,10 @@ _Listing: TypeAlias = Literal[
 ]
 _Row: TypeAlias = dict[str, Any]
 _Parameter: TypeAlias = str | float | bool | date | None
-_ApiKey: TypeAlias = str | Callable[[], str | Awaitable[str]] | _Key
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 
 class _Changes(TypedDict, total=False):
-    api_key: _ApiKey | None
+    api_key: str | Callable[[], Awaitable[str] | str] | _Key | None
     base_url: str | None
     project_id: str | None
     timeout: _Seconds
@@ -123,6 +124,7 @@ class _Changes(TypedDict, total=False):
     store: str | PathLike[str] | None
     settle_days: int
     organization: str | None
+    on_attempt: Callable[[Attempt], object] | None
 
 @final
 class Client:
@@ -180,6 +182,8 @@ class Client:
             only once.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. An exception that it raises is logged and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -197,7 +201,7 @@ class Client:
 
     def __new__(
         cls,
-        api_key: _ApiKey | None = None,
+        api_key: str | Callable[[], str] | _Key | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -219,6 +223,7 @@ class Client:
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,
@@ -2189,6 +2194,9 @@ def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, _Key]: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
 
+# For `docplatform.otel`: what makes spans, a `docplatform._hooks.spans.Spans`.
+def _instrument(spans: object) -> None: ...
+
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
 def _safe(text: str, most: int) -> str: ...
 
@@ -2926,10 +2934,13 @@ class AsyncClient:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -2969,6 +2980,8 @@ class AsyncClient:
             only once.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. An exception that it raises is logged and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -2986,7 +2999,7 @@ class AsyncClient:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: str | Callable[[], Awaitable[str] | str] | _Key | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -3008,6 +3021,7 @@ class AsyncClient:
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,

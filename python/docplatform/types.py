@@ -204,12 +204,13 @@ def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
 
 
 class Attempt(NamedTuple):
-    """One attempt of a call that failed: a named tuple. ``error.attempts`` lists them, oldest first.
+    """One attempt of a call: a named tuple. ``error.attempts`` lists those that failed, oldest first; a client's
+    ``on_attempt`` gets each.
 
     Attributes:
         number: 1 for the first: an int.
         status: The HTTP status: an int; ``None`` if no answer came.
-        error: What failed and why: a str, with the service's request id if it sent one.
+        error: What failed and why: a str, with the service's request id if it sent one; ``None`` if nothing failed.
         elapsed: How long the attempt took, in seconds.
         waited: How long the client paused before it, in seconds.
 
@@ -224,7 +225,7 @@ class Attempt(NamedTuple):
 
     number: int
     status: int | None
-    error: str
+    error: str | None
     elapsed: float
     waited: float
 

@@ -20,7 +20,6 @@ use crate::client::call::{Journal, Tries};
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
-use crate::config::ApiKey;
 use crate::error::Result;
 use crate::http::retry_after::{date, retry_after};
 use crate::http::{Departure, Incoming, Outgoing, SendError};
@@ -141,12 +140,10 @@ impl Client {
         let request = Outgoing {
             method: call.method.clone(),
             url,
-            headers: self
-                .headers(call, &tries.key, observer)
-                .map_err(|error| Failure::Unsent {
-                    reason: error.message.clone(),
-                    fatal: true,
-                })?,
+            headers: self.headers(call, tries).map_err(|error| Failure::Unsent {
+                reason: error.message.clone(),
+                fatal: true,
+            })?,
             body: call.body.clone(),
         };
         let retry = tries.number > 1;
@@ -229,20 +226,19 @@ impl Client {
         whole(head, success, body, cap, || late("no whole answer"))
     }
 
-    fn headers(&self, call: &Call, key: &ApiKey, observer: &dyn Observer) -> Result<HeaderMap> {
+    fn headers(&self, call: &Call, tries: &Tries) -> Result<HeaderMap> {
         let mut headers = self.settings.headers.clone();
-        headers.insert(AUTHORIZATION, key.header()?);
+        headers.insert(AUTHORIZATION, tries.key.header()?);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         // One that the user set holds.
-        if let Some(trace) = observer
-            .trace()
-            .filter(|_| !headers.contains_key(TRACEPARENT))
+        if let Some(span) = tries.span.as_ref().and_then(|span| span.header())
+            && !headers.contains_key(TRACEPARENT)
         {
-            headers.insert(TRACEPARENT, trace);
+            headers.insert(TRACEPARENT, span);
         }
         Ok(headers)
     }
@@ -265,7 +261,9 @@ fn whole(
         return Err(Failure::Refused { head, body });
     }
     let (reason, timeout) = match body {
-        Some(Ok(body)) => return Ok(Answer { head, body }),
+        Some(Ok(body)) => {
+            return Ok(Answer { head, body });
+        }
         Some(Err(Lost::Unusable(reason))) => {
             let body = Bytes::new();
             return Err(Failure::Unreadable { head, reason, body });

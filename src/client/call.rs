@@ -8,13 +8,14 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::Method;
 use tokio::time::Instant;
+use url::Url;
 
 use crate::client::Client;
 use crate::client::WaitOrStop;
 use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
 use crate::client::messages;
-use crate::client::observer::Observer;
+use crate::client::observer::{Observer, Span};
 use crate::client::retry::{self, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::clock::Millis;
@@ -107,28 +108,41 @@ pub struct Received {
     call: Call,
     answer: Answer,
     tries: Tries,
-    /// The last retry's share of the quota.
-    last_retry: Option<Pace>,
 }
 
 /// The attempts of a call so far.
 pub(super) struct Tries {
     failed: Vec<Attempt>,
     pub(super) number: u32,
-    begun: Option<Instant>,
     /// The time of day at which the last one began.
     asked: Millis,
+    /// How long the last one lasted.
+    elapsed: Duration,
     /// How long the last one waited before it was sent.
     waited: Duration,
     pub(super) key: ApiKey,
     /// Whether it is another key than at first.
     renewed: bool,
+    /// The last retry's share of the quota.
+    last_retry: Option<Pace>,
+    /// The span of the call, if its caller wants one.
+    pub(super) span: Option<Box<dyn Span>>,
 }
 
 impl Tries {
-    /// How long the last one has lasted.
-    fn elapsed(&self) -> Duration {
-        self.begun.map(|begun| begun.elapsed()).unwrap_or_default()
+    /// An attempt has ended.
+    fn ended(&mut self, attempt: &Attempt) {
+        if let Some(span) = &mut self.span {
+            span.attempted(attempt);
+        }
+    }
+
+    /// The call has ended.
+    fn end(&mut self, error: Option<&Error>, observer: &dyn Observer) {
+        if let Some(mut span) = self.span.take() {
+            span.end(error.map(|error| error.kind.class(error.status)));
+            observer.span_ended(span);
+        }
     }
 }
 
@@ -151,7 +165,9 @@ impl Received {
         let reason = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
-                lock(&self.client.shared.retry_quota).give_back(self.last_retry);
+                lock(&self.client.shared.retry_quota).give_back(self.tries.last_retry);
+                self.client
+                    .answered(&self.call, &self.answer.head, &mut self.tries, observer);
                 return Ok(value);
             }
             Err(reason) => reason,
@@ -162,7 +178,9 @@ impl Received {
         let report = self
             .client
             .failed(&self.call, &failure, &mut self.tries, observer);
-        Err(report.error(self.tries.failed, false))
+        let error = report.error(std::mem::take(&mut self.tries.failed), false);
+        self.tries.end(Some(&error), observer);
+        Err(error)
     }
 }
 
@@ -192,65 +210,74 @@ impl Client {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
-        let write = call.is_write();
         let url = self.settings.base_url.join(
             &call.path,
             call.project.as_ref(),
             call.id.as_ref(),
             &call.query,
         )?;
-        let budget = call.limit().and_then(|limit| self.budget_of(limit));
-        observer.write(write.then_some(Outcome::NotSent));
+        observer.write(call.is_write().then_some(Outcome::NotSent));
         let mut tries = Tries {
             failed: Vec::new(),
             number: 0,
-            begun: None,
             asked: Millis::default(),
+            elapsed: Duration::ZERO,
             waited: Duration::ZERO,
             key: Box::pin(self.key(deadline, observer)).await?,
             renewed: false,
+            last_retry: None,
+            span: match observer.tracer() {
+                Some(tracer) => tracer.begin(&call, &url).await,
+                None => None,
+            },
         };
-        let mut last_retry = None;
+        match self.send(&call, url, &mut tries, deadline, observer).await {
+            Ok(answer) => Ok(Received {
+                client: self.clone(),
+                call,
+                answer,
+                tries,
+            }),
+            Err(error) => {
+                tries.end(Some(&error), observer);
+                Err(error)
+            }
+        }
+    }
+
+    /// The attempts of a call.
+    async fn send(
+        &self,
+        call: &Call,
+        url: Url,
+        tries: &mut Tries,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Answer> {
+        let write = call.is_write();
+        let budget = call.limit().and_then(|limit| self.budget_of(limit));
         loop {
             tries.number += 1;
             let number = tries.number;
             let admitted = self
-                .admit(
-                    &call,
-                    budget.as_ref(),
-                    deadline,
-                    &mut tries.waited,
-                    observer,
-                )
+                .admit(call, budget.as_ref(), deadline, &mut tries.waited, observer)
                 .await;
             let Admitted { permit, ticket } = admitted.map_err(|why| {
-                messages::not_admitted(&call, why, std::mem::take(&mut tries.failed))
+                messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
             })?;
-            Self::check_caller(&call, observer)?;
-            (tries.begun, tries.asked) = (Some(Instant::now()), self.now());
+            Self::check_caller(call, observer)?;
+            let begun = Instant::now();
+            tries.asked = self.now();
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
-                Box::pin(self.attempt(&call, url.clone(), ticket, &tries, *deadline, observer))
-                    .await;
+                Box::pin(self.attempt(call, url.clone(), ticket, tries, *deadline, observer)).await;
+            tries.elapsed = begun.elapsed();
             let failure = match answer {
-                Ok(answer) => {
-                    if observer.debugs() {
-                        let elapsed = tries.elapsed();
-                        let head = &answer.head;
-                        observer.note(messages::answered(&call, self, head, number, elapsed));
-                    }
-                    return Ok(Received {
-                        client: self.clone(),
-                        call,
-                        answer,
-                        tries,
-                        last_retry,
-                    });
-                }
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
 
-            let report = self.failed(&call, &failure, &mut tries, observer);
+            let report = self.failed(call, &failure, tries, observer);
             if let Some(journal) = &call.journal
                 && matches!(
                     report.verdict.outcome,
@@ -271,7 +298,7 @@ impl Client {
                     tries.waited = Duration::ZERO;
                     continue;
                 }
-                return Err(report.error(tries.failed, false));
+                return Err(report.error(std::mem::take(&mut tries.failed), false));
             }
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
@@ -285,7 +312,10 @@ impl Client {
             let retries = number - u32::from(tries.renewed);
             let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
-                plan => return Err(report.error(tries.failed, plan == RetryPlan::Deadline)),
+                plan => {
+                    let failed = std::mem::take(&mut tries.failed);
+                    return Err(report.error(failed, plan == RetryPlan::Deadline));
+                }
             };
             if spent
                 && self.on_budget == WaitOrStop::Stop
@@ -294,14 +324,14 @@ impl Client {
                 // The ledger would refuse it after the pause as well.
                 pause = Duration::ZERO;
             }
-            last_retry = retry;
+            tries.last_retry = retry;
             drop(permit);
             let why = if asked.is_some() {
                 messages::SERVICE_ASKED
             } else {
                 messages::ATTEMPT_FAILED
             };
-            let about = Some(messages::fields(&call).into());
+            let about = Some(messages::fields(call).into());
             self.pause(
                 pause,
                 &format!("{}: retry {number}", report.what()),
@@ -348,6 +378,24 @@ impl Client {
         }
     }
 
+    /// Notes that an attempt went well, and with it the call.
+    fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
+        let attempt = Attempt {
+            number: tries.number,
+            status: Some(head.status),
+            class: None,
+            error: String::new(),
+            elapsed: tries.elapsed,
+            waited: tries.waited,
+            sent: true,
+        };
+        tries.ended(&attempt);
+        if observer.debugs() {
+            observer.note(messages::answered(call, self, head, attempt));
+        }
+        tries.end(None, observer);
+    }
+
     /// Notes that an attempt has failed, and says so.
     fn failed<'a>(
         &'a self,
@@ -367,11 +415,13 @@ impl Client {
         let attempt = Attempt {
             number: tries.number,
             status: failure.head().map(|head| head.status),
+            class: Some(report.class()),
             error: report.attempt(),
-            elapsed: tries.elapsed(),
+            elapsed: tries.elapsed,
             waited: tries.waited,
             sent: !matches!(failure, Failure::Unsent { .. }),
         };
+        tries.ended(&attempt);
         observer.note(report.note(&attempt));
         tries.failed.push(attempt);
         report

@@ -52,13 +52,7 @@ pub(crate) fn fields(call: &Call) -> LogFields {
     }
 }
 
-pub(crate) fn answered(
-    call: &Call,
-    client: &Client,
-    head: &Head,
-    attempt: u32,
-    elapsed: Duration,
-) -> Note {
+pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attempt) -> Note {
     let request_id = head
         .request_id
         .as_deref()
@@ -70,12 +64,10 @@ pub(crate) fn answered(
         "{}: {} after {:.3} s{id}",
         what(call),
         head.status,
-        elapsed.as_secs_f64()
+        attempt.elapsed.as_secs_f64()
     );
     let about = LogFields {
         attempt: Some(attempt),
-        status: Some(head.status),
-        elapsed: Some(elapsed),
         request_id,
         ..fields(call)
     };
@@ -190,11 +182,15 @@ impl Failed<'_> {
         what(self.call)
     }
 
-    /// The attempt in a few words, led by the class of the error it would be.
-    pub(crate) fn attempt(&self) -> String {
+    /// The class of the error that the attempt would be.
+    pub(crate) fn class(&self) -> &'static str {
         let status = self.failure.head().map(|head| head.status);
-        let class = self.verdict.kind.class(status);
-        let mut words = format!("{class}: {}", self.reason());
+        self.verdict.kind.class(status)
+    }
+
+    /// The attempt in a few words, led by its class.
+    pub(crate) fn attempt(&self) -> String {
+        let mut words = format!("{}: {}", self.class(), self.reason());
         if let Some(id) = self.request_id() {
             words.push_str(&format!(" (request id {id})"));
         }
@@ -210,9 +206,7 @@ impl Failed<'_> {
             attempt.error,
         );
         let about = LogFields {
-            attempt: Some(attempt.number),
-            status: attempt.status,
-            elapsed: Some(attempt.elapsed),
+            attempt: Some(attempt.clone()),
             request_id: self.request_id(),
             ..fields(self.call)
         };

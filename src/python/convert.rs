@@ -160,6 +160,7 @@ arguments! {
     };
     on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
     on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
+    on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
     progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
 }
 

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::errors;
+use crate::python::{convert, errors};
 
 /// `docplatform._hooks.logging`: its logger, and its function that logs a line.
 static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
@@ -47,6 +47,17 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
+/// Calls a function of the user's that only watches; what it raises is logged.
+pub(crate) fn watch(
+    py: Python<'_>,
+    name: &str,
+    function: &Py<PyAny>,
+    value: Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let watch = convert::hook(py, "logging", "watch")?;
+    watch.call_out((name, function, value)).map(drop)
+}
+
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }
@@ -74,19 +85,17 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
             method,
             path,
             attempt,
-            status,
-            elapsed,
             request_id,
         } = about;
-        let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
+        let attempt = attempt.as_ref();
         let values = (
             level,
             &note.text,
             text(method),
             text(path),
-            *attempt,
-            *status,
-            elapsed,
+            attempt.map(|attempt| attempt.number),
+            attempt.and_then(|attempt| attempt.status),
+            attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
             request_id,
         );
         log.bind(py).call_out(values)?;

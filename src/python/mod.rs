@@ -99,4 +99,6 @@ mod _native {
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
+    #[pymodule_export]
+    use super::tracing::_instrument;
 }

@@ -26,6 +26,7 @@ _MODULES = {
     "export_dataset": ("pyarrow", "polars", "duckdb"),
     "docplatform.dask.read_listing": ("dask",),
     "docplatform.spark.register": ("pyspark",),
+    "docplatform.otel.instrument": ("opentelemetry",),
 }
 # The extra that brings a module.
 _EXTRAS = {
@@ -33,6 +34,7 @@ _EXTRAS = {
     "polars": "polars",
     "pyarrow": "arrow",
     "dask": "dask",
+    "opentelemetry": "otel",
     "pyspark": "spark",
     "xlsxwriter": "excel",
 }

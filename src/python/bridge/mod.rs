@@ -25,12 +25,13 @@ use crate::python::bridge::inbox::Waiter;
 use crate::python::bridge::operation::{Event, Face, Operation, Running, Taken};
 
 /// Why a blocking client refuses a callback that is or returns an awaitable.
-const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
+pub(crate) const NOT_AWAITED: &str =
+    "which Client cannot await: use AsyncClient, or a plain function";
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
 pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     if let Some((name, callback)) = op.callback() {
-        refuse_coroutine_function(name, callback.bind(py))?;
+        refuse_coroutine_function(name, callback.bind(py), NOT_AWAITED)?;
     }
     let mut running = op.start(py, Face::Blocking)?;
     loop {
@@ -69,13 +70,17 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
 }
 
 /// Refuses a function whose call makes a coroutine, as far as that is known before. It may be an object whose class says so.
-pub(crate) fn refuse_coroutine_function(name: &str, callback: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn refuse_coroutine_function(
+    name: &str,
+    callback: &Bound<'_, PyAny>,
+    why: &str,
+) -> PyResult<()> {
     let py = callback.py();
     let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
     let call = callback.get_type().getattr(intern!(py, "__call__"))?;
     match asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
         true => Err(PyTypeError::new_err(format!(
-            "{name} is a coroutine function, {NOT_AWAITED}; nothing was sent"
+            "{name} is a coroutine function, {why}; nothing was sent"
         ))),
         false => Ok(()),
     }

@@ -78,6 +78,10 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
+    fn on_attempt(&self) -> Option<&Py<PyAny>> {
+        self.hooks.as_ref()?.on_attempt.as_ref()
+    }
+
     /// The user's function and its name as an argument.
     fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
         let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
@@ -203,16 +207,16 @@ impl Operation {
 
     /// Starts it; the result comes through the inbox.
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
-        let (caller, trace, debugs) = match &self.work {
+        let (caller, tracer, debugs) = match &self.work {
             // Nothing is sent where there is no loop to come back to.
             Work::Future { .. } => (
                 Some(Caller::current(py, face)?),
-                tracing::current(py)?,
-                logging::debugs(py)?,
+                tracing::tracer(py)?,
+                self.wants.on_attempt().is_some() || logging::debugs(py)?,
             ),
             Work::Ready(_) => (None, None, false),
         };
-        let inbox = Arc::new(Inbox::new(&self, caller, trace, debugs));
+        let inbox = Arc::new(Inbox::new(&self, caller, tracer, debugs));
         if let Some(inside) = &self.inside {
             inside.enter(py, &inbox)?;
         }
@@ -330,6 +334,14 @@ impl Running {
             }
             Message::Note(note) => {
                 logging::emit(py, &note)?;
+                if let Some((on_attempt, attempt)) = self.wants.on_attempt().zip(note.attempt()) {
+                    logging::watch(
+                        py,
+                        "on_attempt",
+                        on_attempt,
+                        errors::attempt_to_py(py, attempt)?,
+                    )?;
+                }
                 if let Some(About::Unrecorded(job)) = &note.about {
                     job::warn_unrecorded(py, &note.text, job)?;
                 }
@@ -337,6 +349,7 @@ impl Running {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
             }
+            Message::Span(span) => tracing::end(py, span)?,
             Message::Polled(job, seen) => {
                 let Some(on_poll) = &self.wants.on_poll else {
                     let _ = seen.send(());

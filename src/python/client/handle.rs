@@ -232,6 +232,7 @@ impl Handle {
             )));
         }
         let settings = options::to_dict(py, &self.options)?;
+        settings.set_item("on_attempt", &self.hooks.on_attempt)?;
         // The key comes from the environment of the process that calls it.
         let make = import(py, "functools")?
             .getattr("partial")?

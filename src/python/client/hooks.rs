@@ -20,6 +20,7 @@ const RETURNED: &str = "the key that the function of api_key returned";
 #[derive(Default)]
 pub(crate) struct Hooks {
     pub(crate) api_key: Option<Py<PyAny>>,
+    pub(crate) on_attempt: Option<Py<PyAny>>,
 }
 
 impl Hooks {
@@ -27,6 +28,7 @@ impl Hooks {
         let clone = |hook: &Option<Py<PyAny>>| hook.as_ref().map(|hook| hook.clone_ref(py));
         Self {
             api_key: clone(&self.api_key),
+            on_attempt: clone(&self.on_attempt),
         }
     }
 
@@ -70,7 +72,10 @@ impl Hooks {
 /// Shows the garbage collector functions that nothing else holds: such a function often refers to its client.
 pub(super) fn traverse(hooks: &Arc<Hooks>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     match Arc::strong_count(hooks) {
-        1 => visit.call(&hooks.api_key),
+        1 => {
+            visit.call(&hooks.api_key)?;
+            visit.call(&hooks.on_attempt)
+        }
         _ => Ok(()),
     }
 }

@@ -21,9 +21,9 @@ use crate::client::Client;
 use crate::config::Options;
 use crate::error;
 use crate::lock;
-use crate::python::bridge;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
+use crate::python::bridge::{self, NOT_AWAITED};
 use crate::python::client::handle::Handle;
 use crate::python::client::hooks::Hooks;
 use crate::python::errors;
@@ -107,10 +107,16 @@ impl BaseClient {
     }
 
     fn of(py: Python<'_>, handle: Handle, face: Face) -> PyResult<Self> {
-        if face == Face::Blocking
-            && let Some(function) = &handle.hooks().api_key
-        {
-            bridge::refuse_coroutine_function("api_key", function.bind(py))?;
+        let Hooks {
+            api_key,
+            on_attempt,
+        } = &**handle.hooks();
+        if let Some(function) = api_key.as_ref().filter(|_| face == Face::Blocking) {
+            bridge::refuse_coroutine_function("api_key", function.bind(py), NOT_AWAITED)?;
+        }
+        if let Some(function) = on_attempt {
+            let why = "which is not awaited: use a plain function";
+            bridge::refuse_coroutine_function("on_attempt", function.bind(py), why)?;
         }
         Ok(Self {
             handle: Arc::new(handle),

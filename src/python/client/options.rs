@@ -85,6 +85,7 @@ macro_rules! python_options {
                     let CheckedKey(key, renewal) = value.cast::<CheckedKey>()?.get();
                     (options.api_key, options.renewal) = (Some(key.clone()), renewal.clone());
                 }
+                "on_attempt" => hooks.on_attempt = convert::on_attempt(value)?,
                 $(stringify!($option) => options.$option = Setting::read(name, value)?,)*
                 _ => {
                     return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));

@@ -5,6 +5,7 @@ pub(crate) mod policy;
 pub(crate) mod retries;
 pub(crate) mod secrets;
 pub(crate) mod shared;
+pub(crate) mod spans;
 pub(crate) mod throttle;
 pub(crate) mod wire;
 pub(crate) mod writes;
