@@ -41,6 +41,7 @@ from docplatform.types import (
     Attempt,
     JobsReport,
     Plan,
+    Response,
     RowsPage,
     Source,
     Stats,
@@ -1533,7 +1534,8 @@ class Client:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -1568,6 +1570,7 @@ class Client:
             >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
             ['webhooks', 'api key', 'rate limit']
         """
+    @overload
     def request(
         self,
         method: str,
@@ -1575,6 +1578,9 @@ class Client:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: Literal[False] = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Any:
@@ -1588,12 +1594,17 @@ class Client:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -1607,9 +1618,26 @@ class Client:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
+    @overload
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: Literal[True],
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Response: ...
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
@@ -4333,7 +4361,8 @@ class AsyncClient:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -4368,6 +4397,7 @@ class AsyncClient:
             >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
             ['webhooks', 'api key', 'rate limit']
         """
+    @overload
     def request(
         self,
         method: str,
@@ -4375,6 +4405,9 @@ class AsyncClient:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: Literal[False] = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
@@ -4388,12 +4421,17 @@ class AsyncClient:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -4407,9 +4445,26 @@ class AsyncClient:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
+    @overload
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: Literal[True],
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Response]: ...
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.

@@ -33,9 +33,6 @@ def instrument(
         tracer_provider: Makes the spans; by default OpenTelemetry's global one.
         meter_provider: Makes the metrics; by default OpenTelemetry's global one.
 
-    Returns:
-        Nothing.
-
     Raises:
         ImportError: OpenTelemetry is not installed: ``pip install "docplatform[otel]"``.
 

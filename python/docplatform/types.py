@@ -13,6 +13,7 @@ __all__ = [
     "JobsReport",
     "Plan",
     "PlanSlice",
+    "Response",
     "RowsPage",
     "Source",
     "Stats",
@@ -201,6 +202,43 @@ def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
     job, error = (result, None) if is_job else (getattr(result, "job", None), str(result))
     known = {"job": job and job.id, "status": job and job.status, "pr_link": job and job.pr_link}
     return {"name": name, "result": fate, **known, "error": error}
+
+
+class Response(NamedTuple):
+    """An answer as it came, of ``request(raw=True)``: a named tuple.
+
+    Attributes:
+        status: The HTTP status, 200 to 299: an int.
+        headers: The headers: a dict of str. Names are in lower case, and several values of one name are joined by ``", "``.
+        content: The body: bytes.
+
+    Example:
+        >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+        >>> answer.status, answer.content[:12]
+        (200, b'{"web": 310,')
+    """
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Returns the body as Python objects.
+
+        Returns:
+            What the JSON of the body is in Python.
+
+        Raises:
+            ValueError: The body is not JSON.
+
+        Example:
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.json()["total"]
+            339
+        """
+        from json import loads
+
+        return loads(self.content)
 
 
 class Attempt(NamedTuple):

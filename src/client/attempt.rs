@@ -223,13 +223,16 @@ impl Client {
                 "no compression was requested, but the body is encoded as {encoding}"
             )))),
         };
-        whole(head, success, body, cap, || late("no whole answer"))
+        let late = || late("no whole answer");
+        whole(head, incoming.headers, success, body, cap, late)
     }
 
     fn headers(&self, call: &Call, tries: &Tries) -> Result<HeaderMap> {
         let mut headers = self.settings.headers.clone();
         headers.insert(AUTHORIZATION, tries.key.header()?);
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -247,6 +250,7 @@ impl Client {
 /// The whole answer, or why it cannot be used: `body` is `None` where it did not come in time.
 fn whole(
     head: Box<Head>,
+    headers: HeaderMap,
     success: bool,
     body: Option<Result<Bytes, Lost>>,
     cap: usize,
@@ -262,7 +266,11 @@ fn whole(
     }
     let (reason, timeout) = match body {
         Some(Ok(body)) => {
-            return Ok(Answer { head, body });
+            return Ok(Answer {
+                head,
+                headers,
+                body,
+            });
         }
         Some(Err(Lost::Unusable(reason))) => {
             let body = Bytes::new();

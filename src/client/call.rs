@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::Method;
+use http::{HeaderMap, Method};
 use tokio::time::Instant;
 use url::Url;
 
@@ -55,6 +55,8 @@ pub struct Call {
     pub lane: Lane,
     /// The largest answer, in bytes.
     pub cap: usize,
+    /// Whether the path is one that the user gave.
+    pub is_other: bool,
     /// The user's text. No error shows it, even if the service echoes it.
     pub prompt: Option<Arc<str>>,
     /// Where its attempts are noted, beyond this process.
@@ -96,9 +98,10 @@ impl Call {
 }
 
 /// A whole 2xx answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Answer {
     pub head: Box<Head>,
+    pub headers: HeaderMap,
     pub body: Bytes,
 }
 
@@ -172,7 +175,7 @@ impl Received {
             }
             Err(reason) => reason,
         };
-        let Answer { head, body } = self.answer;
+        let Answer { head, body, .. } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
         let failure = Failure::Unreadable { head, reason, body };
         let report = self

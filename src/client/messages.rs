@@ -401,6 +401,7 @@ impl Failed<'_> {
             403 => format!(
                 "the API key may be limited to other network addresses, or of another project: {SAME_PAGE}"
             ),
+            404 | 410 if self.call.is_other => "check the path and the ids in it".to_owned(),
             404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
             408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {

@@ -285,6 +285,7 @@ impl Client {
             query: Vec::new(),
             body: None,
             cap: self.settings.max_response_bytes,
+            is_other: false,
             prompt: None,
             journal: None,
         }

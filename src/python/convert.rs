@@ -152,6 +152,7 @@ arguments! {
     whole_only: bool = |value| flag("whole", value);
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
+    raw: bool = |value| flag("raw", value);
     bom: bool = |value| flag("bom", value);
     once: bool = |value| flag("once", value);
     concurrency: usize = |value| match whole("concurrency", value)? {

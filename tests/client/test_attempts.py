@@ -66,7 +66,7 @@ def test_attempts_of_pages_come_to_the_caller_that_reads_them(face: Face, prefet
 
     with StubServer(rows(0, 40)) as stub:
         client = face.client(stub, on_attempt=on_attempt)
-        assert len(face.all(client.visitors(page_size=10, prefetch=prefetch))) == 40
+        assert len(face.all(client.visitors(page_size=10, prefetch=prefetch, max_rows=40))) == 40
     assert where == [(threading.get_ident(), face.name == "async")] * 4
 
 

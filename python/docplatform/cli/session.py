@@ -253,6 +253,11 @@ def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., 
     return _with(command, (_JOB_PATH, *_SHARED))
 
 
+def with_request(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Gives a command the options of the connection, and what to do when the budget is spent."""
+    return _with(command, (_ON_BUDGET, *_SHARED))
+
+
 def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_job`, for a command about the names of jobs, with the store that keeps them."""
     return _with(command, (_JOB_PATH, _STORE_OF_JOBS, _STORE[-1], *_SHARED))

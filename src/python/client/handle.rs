@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, process, thread};
 
+use http::HeaderValue;
+use http::header::ACCEPT;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -129,6 +131,33 @@ impl Handle {
             .client
             .with(Arc::clone(&self.settings))
             .unwrap_or_else(|| pool.client.clone()))
+    }
+
+    /// The core client with more headers and another timeout, for one request.
+    pub(crate) fn client_for(
+        &self,
+        headers: Vec<(String, String)>,
+        timeout: Option<f64>,
+        raw: bool,
+    ) -> Result<Client> {
+        let (client, mut options) = (self.client()?, self.options.clone());
+        options.timeout = timeout.unwrap_or(options.timeout);
+        // A write has twice the time.
+        options.deadline = timeout.map_or(options.deadline, |timeout| {
+            options.deadline.max(2.0 * timeout)
+        });
+        for (name, value) in headers {
+            options
+                .headers
+                .retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
+            options.headers.push((name, value.into()));
+        }
+        let mut settings = options.check()?;
+        if raw {
+            let any = HeaderValue::from_static("*/*");
+            settings.headers.entry(ACCEPT).or_insert(any);
+        }
+        Ok(client.with(settings).unwrap_or(client))
     }
 
     pub(crate) fn settings(&self) -> &Settings {
