@@ -84,14 +84,6 @@ impl fmt::Debug for KeyRequest {
     }
 }
 
-impl PartialEq for KeyRequest {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for KeyRequest {}
-
 impl Client {
     /// The key for a call's first attempt.
     pub(super) async fn key(

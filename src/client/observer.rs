@@ -30,7 +30,7 @@ pub enum Level {
 }
 
 /// A line for the log: no key, no prompt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Note {
     pub level: Level,
     pub text: String,
@@ -40,7 +40,7 @@ pub struct Note {
 }
 
 /// What a line is about, besides its text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum About {
     /// A call, or one attempt of it.
     Call(Box<LogFields>),
@@ -51,7 +51,7 @@ pub enum About {
 }
 
 /// The fields of a log record.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct LogFields {
     pub method: String,
     pub path: String,
