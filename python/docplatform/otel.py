@@ -40,7 +40,7 @@ def instrument(
         >>> from docplatform.otel import instrument
         >>> instrument()
     """
-    global _spans  # noqa: PLW0603  # it is the process's
+    global _spans
     if _spans is None:
         need("docplatform.otel.instrument")
         from docplatform._hooks.spans import Spans

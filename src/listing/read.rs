@@ -608,7 +608,7 @@ mod tests {
         ] {
             match (read(body), expected) {
                 (Err::<_, String>(error), Err(begin)) => {
-                    assert!(error.starts_with(begin), "{error}")
+                    assert!(error.starts_with(begin), "{error}");
                 }
                 (found, expected) => assert_eq!(found, expected.map_err(str::to_owned), "{body}"),
             }

@@ -117,9 +117,7 @@ async def coroutine(attempt: Attempt) -> None: ...
 @pytest.mark.parametrize(
     ("value", "text"), [(5, "on_attempt must be callable"), (coroutine, "which is not awaited")]
 )
-def test_what_is_no_plain_function_is_refused(
-    face: Face, stub: StubServer, value: Any, text: str
-) -> None:
+def test_what_is_no_plain_function_is_refused(face: Face, stub: StubServer, value: Any, text: str) -> None:
     with pytest.raises(TypeError, match=text):
         face.client(stub, on_attempt=value)
 

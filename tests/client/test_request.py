@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import Enum
 from types import MappingProxyType
@@ -235,7 +235,9 @@ def test_an_answer_with_invalid_characters_is_not_repaired(face: Face, stub: Stu
 def test_a_request_may_have_headers_and_a_timeout_of_its_own(face: Face, stub: StubServer) -> None:
     client = face.client(stub, headers={"x-team": "docs", "x-user": "ann"}, timeout=9)
     serve(stub, {}, {})
-    face.run(client.request("GET", "/v3/things", headers={"X-Team": "other", "accept": "text/csv"}, timeout=5))
+    face.run(
+        client.request("GET", "/v3/things", headers={"X-Team": "other", "accept": "text/csv"}, timeout=5)
+    )
     face.run(client.request("GET", "/v3/things"))
     names = ("x-team", "x-user", "accept")
     assert [[request.headers[name] for name in names] for request in stub.requests] == [
@@ -243,7 +245,7 @@ def test_a_request_may_have_headers_and_a_timeout_of_its_own(face: Face, stub: S
         ["docs", "ann", "application/json"],
     ]
     stub.slow_next(HOLD)
-    with pytest.raises(RequestTimeoutError, match="within 0.1 s"):
+    with pytest.raises(RequestTimeoutError, match=r"within 0\.1 s"):
         face.run(client.with_options(max_retries=0).request("GET", VISITORS, timeout=0.1))
 
 
@@ -299,11 +301,12 @@ def test_a_raw_answer_is_as_it_came(face: Face, stub: StubServer) -> None:
 @pytest.mark.parametrize("path", ["/v3/things", "/v3/{project_id}/things"])
 def test_a_404_of_any_path_gives_no_advice_about_a_project(face: Face, stub: StubServer, path: str) -> None:
     client = face.client(stub)
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: client.request("GET", path),
         lambda: client.request("POST", path, json={}),
         lambda: client.paginate(path, items="rows").to_dicts(),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(NotFoundError, match="check the path and the ids in it") as caught:
             face.run(call())
         assert "project's id" not in str(caught.value)

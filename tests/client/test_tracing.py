@@ -119,15 +119,15 @@ def test_each_call_is_a_span_below_the_callers_and_its_requests_name_it(face: Fa
         "http.response.status_code": 200,
         "http.request.resend_count": 1,
     }
-    first, second = ({**(event.attributes or {})} for event in polled.events)
-    times = ("docplatform.attempt.duration", "docplatform.attempt.waited")
-    took = [[event.pop(name) for name in times] for event in (first, second)]
+    first, second = (dict[str, Any](event.attributes or {}) for event in polled.events)
+    seconds = ("docplatform.attempt.duration", "docplatform.attempt.waited")
+    took = [[event.pop(name) for name in seconds] for event in (first, second)]
     assert all(0 < elapsed < 30 for elapsed, _ in took)
     assert took[0][1] == 0 < took[1][1]
     assert first == {"http.response.status_code": 502, "error.type": "502"}
     assert second == {"http.response.status_code": 200, "http.request.resend_count": 1}
-    assert polled.start_time and polled.end_time
-    assert polled.start_time < polled.events[0].timestamp < polled.events[1].timestamp <= polled.end_time
+    times = (polled.start_time, *(event.timestamp for event in polled.events), polled.end_time)
+    assert list(times) == sorted(set(times), key=lambda time: time or 0)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_the_span_of_a_failure_names_it(
         face.run(face.client(stub, max_retries=1, **url).get_job("job-1"))
     (span,) = ended()
     assert span.status.status_code == StatusCode.ERROR
-    assert span.attributes and span.attributes["error.type"] == kind
+    assert dict(span.attributes or {})["error.type"] == kind
     assert len(span.events) == attempts
 
 
@@ -207,7 +207,7 @@ def test_the_span_of_a_cancelled_call_ends_with_it(async_face: AsyncFace, stub: 
     async_face.cancel(lambda: client.create_job("Fix it"), lambda: pending(stub))
     stub.wait_for(lambda _: bool(ended()))
     (span,) = ended()
-    assert span.attributes and span.attributes["error.type"] == "cancelled"
+    assert dict(span.attributes or {})["error.type"] == "cancelled"
 
 
 def test_durations_and_retries_are_measured(face: Face, stub: StubServer) -> None:
@@ -217,9 +217,10 @@ def test_durations_and_retries_are_measured(face: Face, stub: StubServer) -> Non
     data = reader.get_metrics_data()
     assert data is not None
     (scope,) = data.resource_metrics[0].scope_metrics
-    duration, retries = ({metric.name: metric for metric in scope.metrics}[name] for name in (
-        "http.client.request.duration", "docplatform.client.retries"
-    ))
+    duration, retries = (
+        {metric.name: metric for metric in scope.metrics}[name]
+        for name in ("http.client.request.duration", "docplatform.client.retries")
+    )
     points = {str((point.attributes or {}).get("error.type")): point for point in duration.data.data_points}
     good: Any = points["None"]
     assert (duration.unit, good.attributes["url.template"]) == ("s", VISITORS.removeprefix("GET "))

@@ -22,7 +22,9 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(enco
 (SNIPPET,) = re.findall(r"^```py\n(from opentelemetry.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 (SPAN,) = re.findall(r"^```text\n(Span #0.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 # Ids, times, durations and the port.
-VARIES = re.compile(r"\b([0-9a-f]{16}|[0-9a-f]{32}|\d{19}|\d+\.\d+(?=\)))(?!\w)|(?<=Int\()\d{4,}|(?<=127\.0\.0\.1:)\d+")
+VARIES = re.compile(
+    r"\b([0-9a-f]{16}|[0-9a-f]{32}|\d{19}|\d+\.\d+(?=\)))(?!\w)|(?<=Int\()\d{4,}|(?<=127\.0\.0\.1:)\d+"
+)
 
 
 def free_port() -> int:
@@ -36,8 +38,8 @@ def free_port() -> int:
 def collector(log: Path) -> Iterator[str]:
     """The address of a collector that writes each span to ``log``."""
     addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
-    line = [Path(rotel.__file__).parent / "rotel-agent", "start", "--exporter", "blackhole"]
-    line += ["--debug-log", "traces", "--debug-log-verbosity", "detailed", "--pid-file", log.with_name("pid")]
+    line = [f"{Path(rotel.__file__).parent}/rotel-agent", "start", "--exporter", "blackhole"]
+    line += ["--debug-log", "traces", "--debug-log-verbosity", "detailed", "--pid-file", f"{log}.pid"]
     line += ["--otlp-http-endpoint", addresses[0], "--otlp-grpc-endpoint", addresses[1]]
     with log.open("wb") as out, subprocess.Popen(line, stdout=out, stderr=out) as running:
         eventually(lambda: b"Starting" in log.read_bytes())

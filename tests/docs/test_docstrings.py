@@ -36,7 +36,17 @@ STUB = twins.STUB.read_text(encoding="utf-8")
 EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
 HEADINGS = ("Args", "Attributes", "Options", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
-NO_RESULT = {"close", "fail_next", "instrument", "register", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
+NO_RESULT = {
+    "close",
+    "fail_next",
+    "instrument",
+    "register",
+    "reset",
+    "resolve_once",
+    "script_job",
+    "slow_next",
+    "wait_for",
+}
 NO_FAILURE = {"async_client", "client", "close", "name", "reader", "reset", "schema", "to_dict", "to_dicts"}
 # tests/engines runs these: they need Spark or Dask.
 ENGINES = {"read_listing of dask", "register of spark", "ListingDataSource of spark"}

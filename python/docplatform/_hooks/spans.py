@@ -80,8 +80,11 @@ class Spans:
                 self._retries.add(1, shared | outcome, context)
                 resent["http.request.resend_count"] = number - 1
             outcome |= resent
-            details = {"docplatform.attempt.duration": elapsed, "docplatform.attempt.waited": waited}
-            span.add_event("docplatform.attempt", outcome | details, ended)
+            seconds: _Attributes = {
+                "docplatform.attempt.duration": elapsed,
+                "docplatform.attempt.waited": waited,
+            }
+            span.add_event("docplatform.attempt", outcome | seconds, ended)
         if error is not None:
             if not attempts or attempts[-1][2] != error:
                 # It failed before a further attempt, such as for want of budget.

@@ -194,7 +194,9 @@ class Session:
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
                 case DocPlatformError():
-                    failed = sum(not (attempt.error or "").startswith("ConnectError: ") for attempt in error.attempts)
+                    failed = sum(
+                        not (attempt.error or "").startswith("ConnectError: ") for attempt in error.attempts
+                    )
                 case KeyboardInterrupt():
                     # A request may have been under way.
                     failed = 1
