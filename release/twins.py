@@ -48,9 +48,7 @@ def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
         if argument.arg in ("api_key", "on_poll", "on_done") and argument.annotation is not None:
             awaited = RETURNED.sub(r"], Awaitable[\1] | \1]", ast.unparse(argument.annotation))
             argument.annotation = ast.parse(awaited, mode="eval").body
-    if {ast.unparse(decorator) for decorator in method.decorator_list} - {
-        "overload"
-    } or method.name in IMMEDIATE:
+    if method.decorator_list or method.name in IMMEDIATE:
         return method
     if any(isinstance(node, ast.Name) and node.id in NAMES for node in ast.walk(method.returns)):
         method.returns = renamed(method.returns)

@@ -41,7 +41,6 @@ from docplatform.types import (
     Attempt,
     JobsReport,
     Plan,
-    Response,
     RowsPage,
     Source,
     Stats,
@@ -66,7 +65,6 @@ __all__ = [
     "_AsyncPages",
     "_AtHand",
     "_DatasetRows",
-    "_Key",
     "_Operation",
     "_Pages",
     "_TableRows",
@@ -104,7 +102,7 @@ _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 
 class _Changes(TypedDict, total=False):
-    api_key: str | Callable[[], Awaitable[str] | str] | _Key | None
+    api_key: str | Callable[[], Awaitable[str] | str] | None
     base_url: str | None
     project_id: str | None
     timeout: _Seconds
@@ -202,7 +200,7 @@ class Client:
 
     def __new__(
         cls,
-        api_key: str | Callable[[], str] | _Key | None = None,
+        api_key: str | Callable[[], str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -1570,7 +1568,6 @@ class Client:
             >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
             ['webhooks', 'api key', 'rate limit']
         """
-    @overload
     def request(
         self,
         method: str,
@@ -1580,7 +1577,7 @@ class Client:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
         timeout: _Seconds | None = None,
-        raw: Literal[False] = False,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Any:
@@ -1624,20 +1621,6 @@ class Client:
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
-    @overload
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: _Parameters | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: _Seconds | None = None,
-        raw: Literal[True],
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Response: ...
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
@@ -2217,8 +2200,8 @@ class Visitors(Rows):
 # How pickles find back.
 def _job(raw: str, project_id: str) -> Job: ...
 
-# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, _Key]: ...
+# For the command line: where the API key is from, and the key as ``api_key=`` takes it; whether a client takes these settings alone.
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, Any]: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
 
@@ -2932,9 +2915,6 @@ class _Operation:
     def result(self) -> Any: ...
 
 @final
-class _Key: ...
-
-@final
 class _WholeFile:
     def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
     @property
@@ -3027,7 +3007,7 @@ class AsyncClient:
 
     def __new__(
         cls,
-        api_key: str | Callable[[], Awaitable[str] | str] | _Key | None = None,
+        api_key: str | Callable[[], Awaitable[str] | str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -4397,7 +4377,6 @@ class AsyncClient:
             >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
             ['webhooks', 'api key', 'rate limit']
         """
-    @overload
     def request(
         self,
         method: str,
@@ -4407,7 +4386,7 @@ class AsyncClient:
         json: Any = None,
         headers: Mapping[str, str] | None = None,
         timeout: _Seconds | None = None,
-        raw: Literal[False] = False,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
@@ -4451,20 +4430,6 @@ class AsyncClient:
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
-    @overload
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: _Parameters | None = None,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: _Seconds | None = None,
-        raw: Literal[True],
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Response]: ...
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.

@@ -215,7 +215,7 @@ class Response(NamedTuple):
     Example:
         >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
         >>> answer.status, answer.content[:12]
-        (200, b'{"web": 310,')
+        (200, b'{"web":310,"')
     """
 
     status: int

@@ -10,7 +10,7 @@ use docplatform::error::{Outcome, Result};
 use serde_json::Value;
 
 use crate::helpers::support::{
-    KEY, Recorder, Script, Step, bare, client_with, good, json, options, read, reply, write,
+    KEY, Recorder, Script, Step, bare, client_with, good, json, millis, options, read, reply, write,
 };
 
 const NEW: &str = "dp_n3wS3cretKey9876543210/zyxwvu";
@@ -105,7 +105,8 @@ async fn a_401_brings_the_next_key_once() {
 async fn calls_at_the_same_time_share_a_new_key() {
     let script = Script::each(|request| match request.headers["authorization"].to_str() {
         Ok(key) if key.ends_with(NEW) => good(),
-        _ => bare(401),
+        // All are under way before the first one is refused.
+        _ => reply(401, "").after(millis(1)).into(),
     });
     let (client, caller) = (client(&script, 2), caller([KEY, NEW]));
     let calls = (0..4).map(|_| send(&client, read(), &caller));
