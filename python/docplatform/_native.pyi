@@ -182,7 +182,8 @@ class Client:
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
         on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
-            on the thread or in the event loop of the caller. An exception that it raises is logged and changes nothing.
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -2989,7 +2990,8 @@ class AsyncClient:
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
         on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
-            on the thread or in the event loop of the caller. An exception that it raises is logged and changes nothing.
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came

@@ -134,7 +134,7 @@ pub(super) struct Tries {
 
 impl Tries {
     /// An attempt has ended.
-    fn ended(&mut self, attempt: &Attempt) {
+    fn attempted(&mut self, attempt: &Attempt) {
         if let Some(span) = &mut self.span {
             span.attempted(attempt);
         }
@@ -392,7 +392,7 @@ impl Client {
             waited: tries.waited,
             sent: true,
         };
-        tries.ended(&attempt);
+        tries.attempted(&attempt);
         if observer.debugs() {
             observer.note(messages::answered(call, self, head, attempt));
         }
@@ -424,7 +424,7 @@ impl Client {
             waited: tries.waited,
             sent: !matches!(failure, Failure::Unsent { .. }),
         };
-        tries.ended(&attempt);
+        tries.attempted(&attempt);
         observer.note(report.note(&attempt));
         tries.failed.push(attempt);
         report

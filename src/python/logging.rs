@@ -8,20 +8,18 @@ use pyo3::types::PyDict;
 
 use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors};
+use crate::python::errors;
 
-/// `docplatform._hooks.logging`: its logger, and its function that logs a line.
-static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+/// `docplatform._hooks.logging`: its logger, and its functions `log` and `watch`.
+static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
 
 const DEBUG: u8 = 10;
 
-fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
+fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
     HOOKS.get_or_try_init(py, || {
         let hooks = import(py, "docplatform._hooks.logging")?;
-        Ok((
-            hooks.getattr("logger")?.unbind(),
-            hooks.getattr("log")?.unbind(),
-        ))
+        let get = |name| hooks.getattr(name).map(Bound::unbind);
+        Ok([get("logger")?, get("log")?, get("watch")?])
     })
 }
 
@@ -34,7 +32,7 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
                 return Ok(false);
             }
         }
-        let (logger, _) = hooks(py)?;
+        let [logger, ..] = hooks(py)?;
         logger
             .bind(py)
             .call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?
@@ -54,8 +52,8 @@ pub(crate) fn watch(
     function: &Py<PyAny>,
     value: Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let watch = convert::hook(py, "logging", "watch")?;
-    watch.call_out((name, function, value)).map(drop)
+    let [.., watch] = hooks(py)?;
+    watch.bind(py).call_out((name, function, value)).map(drop)
 }
 
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
@@ -63,7 +61,7 @@ pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
 }
 
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
-    let (logger, log) = hooks(py)?;
+    let [logger, log, _] = hooks(py)?;
     let level = match note.level {
         Level::Debug => DEBUG,
         Level::Info => 20,
