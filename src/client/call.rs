@@ -173,7 +173,7 @@ impl Received {
                     .answered(&self.call, &self.answer.head, &mut self.tries, observer);
                 return Ok(value);
             }
-            Err(reason) => reason,
+            Err(reason) => reason.into(),
         };
         let Answer { head, body, .. } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));

@@ -13,6 +13,7 @@ use crate::client::{Client, Shared};
 use crate::config::{ApiKey, Renewal};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::lock;
+use crate::text::message::{Message, Setting, message};
 
 /// How many keys are remembered: the service may repeat an old one in an error.
 const MAX_KNOWN: usize = 8;
@@ -96,8 +97,11 @@ impl Client {
         }
         let key = self.ask(None, deadline, observer).await;
         key.ok_or_else(|| {
-            let text =
-                "the function of api_key was not called in time, so the request was not sent";
+            let text = message![
+                "the function of ",
+                Setting::ApiKey,
+                " was not called in time, so the request was not sent"
+            ];
             Error::new(Kind::Timeout, text).with_outcome(Some(Outcome::NotSent))
         })
     }
@@ -118,9 +122,10 @@ impl Client {
             Renewal::Never => None,
             Renewal::Function(_) => self.ask(Some(refused), deadline, observer).await,
             Renewal::File(path) => {
-                let (what, path) = (self.settings.api_key_from, path.clone());
+                let (path, from) = (path.clone(), self.settings.api_key_from);
+                let what = from.map_or_else(|| Setting::ApiKey.into(), Message::from);
                 let read = move || {
-                    let key = ApiKey::read_file(what, &path)?;
+                    let key = ApiKey::read_file(what.clone(), &path)?;
                     ApiKey::parse(what, &key)
                 };
                 let read = spawn_blocking(read).await;

@@ -27,6 +27,7 @@ use crate::python::client::hooks::Hooks;
 use crate::python::client::options;
 use crate::python::convert;
 use crate::store::{self, PendingWork, Store};
+use crate::text::message::Setting;
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -340,9 +341,8 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         store.ask(|_| Ok(())).map(|asked| (store, asked))
     };
     let named = |mut error: Error| {
-        let from = options.name_of("store");
-        if from != "store" {
-            error.message = format!("{from}: {}", error.message);
+        if let Some(variable) = options.variable_of(Setting::Store) {
+            error.message.prepend(format!("{variable}: "));
         }
         error
     };
