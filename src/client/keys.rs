@@ -160,7 +160,7 @@ impl Client {
                 refused: refused.cloned(),
                 answered: Mutex::new(Some(answered)),
             }));
-            let text = "the function of api_key is called for a key".to_owned();
+            let text = "the caller is asked for the key".to_owned();
             let begun = Instant::now();
             observer.note(Note::new(Level::Debug, text).about(About::Key(request)));
             if let Ok(key) = came.await {

@@ -28,6 +28,13 @@ def rotate(stub: StubServer) -> None:
     stub._service._api_key = NEW
 
 
+def as_option(file: Path) -> Any:
+    """The key of ``--api-key-file``."""
+    found = _api_key(file)
+    assert found is not None
+    return found[1]
+
+
 def refused(caplog: pytest.LogCaptureFixture) -> int:
     """How many attempts got a 401."""
     return sum(record.__dict__.get("status") == 401 for record in caplog.records)
@@ -52,7 +59,7 @@ def source(
             monkeypatch.setenv("DOCPLATFORM_API_KEY_FILE", os.fspath(file))
             return None, put
         case _:
-            return _api_key(file)[1], put
+            return as_option(file), put
 
 
 @pytest.mark.row("N13")
@@ -154,7 +161,7 @@ def test_a_file_that_cannot_be_read_again_leaves_the_401(
     file = tmp_path / "key"
     file.write_text(stub.api_key)
     file.chmod(0o600)
-    with stub.client(api_key=_api_key(file)[1]) as client:
+    with stub.client(api_key=as_option(file)) as client:
         file.chmod(0o644)
         rotate(stub)
         with pytest.raises(AuthenticationError):
