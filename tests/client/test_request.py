@@ -251,7 +251,8 @@ def test_a_request_may_have_headers_and_a_timeout_of_its_own(face: Face, stub: S
 
 def test_a_long_timeout_extends_the_deadline(face: Face, stub: StubServer) -> None:
     client = face.client(stub, deadline=0.3, max_retries=0)
-    stub.slow_next(0.6, times=2)
+    stub.slow_next(HOLD)
+    stub.slow_next(0.6)
     with pytest.raises(RequestTimeoutError):
         face.run(client.request("GET", VISITORS))
     assert face.run(client.request("GET", VISITORS, timeout=30))["hasMore"]
