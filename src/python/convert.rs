@@ -20,7 +20,7 @@ use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::slices::compare::Kind;
+use crate::slices::compare::ReaderKind;
 use crate::text::message::{Message, Setting, message};
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
@@ -181,6 +181,7 @@ arguments! {
     whole_only: bool = |value| flag("whole", value);
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
+    raw: bool = |value| flag("raw", value);
     bom: bool = |value| flag("bom", value);
     once: bool = |value| flag("once", value);
     concurrency: usize = |value| match whole("concurrency", value)? {
@@ -189,6 +190,7 @@ arguments! {
     };
     on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
     on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
+    on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
     progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
 }
 
@@ -483,8 +485,8 @@ macro_rules! texts {
 
 texts! { method path items has_more thread_id by }
 
-pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Kind> {
-    Ok(Kind::parse(borrowed("of", value)?)?)
+pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<ReaderKind> {
+    Ok(ReaderKind::parse(borrowed("of", value)?)?)
 }
 
 /// The same of those that may be `None`.

@@ -19,7 +19,7 @@ use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, Field, Holds, optional, required};
 use crate::listing::rows::{Cell, Identity, Rows, Totals};
 use crate::slices::Subject;
-use crate::slices::judge::{Movement, Pace, Pair};
+use crate::slices::judge::{Movement, Pair, SitePace};
 use crate::slices::trend::Reader;
 use crate::store::What;
 use crate::table::record::Layout;
@@ -57,13 +57,13 @@ pub const SECTION_COLUMNS: &[Field] = &[
 
 /// A kind of readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ReaderKind {
     Human,
     Ai,
     Total,
 }
 
-impl Kind {
+impl ReaderKind {
     pub const ALL: [Self; 3] = [Self::Human, Self::Ai, Self::Total];
 
     pub fn parse(name: &str) -> Result<Self> {
@@ -115,7 +115,7 @@ pub struct Compared {
     /// The ends of periods that were not over when they were read.
     pub running: Vec<Date>,
     /// The pace of each kind.
-    pub paces: [Pace; 3],
+    pub paces: [SitePace; 3],
 }
 
 /// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
@@ -258,7 +258,7 @@ fn integer(cell: Cell<'_>) -> i64 {
 }
 
 /// Both periods as a table, and the pace of each kind. A path that is missing in one had no reader in it.
-fn beside([now, before]: &[Side; 2]) -> (Table, [Pace; 3]) {
+fn beside([now, before]: &[Side; 2]) -> (Table, [SitePace; 3]) {
     let here = now
         .paths
         .iter()
@@ -269,13 +269,13 @@ fn beside([now, before]: &[Side; 2]) -> (Table, [Pace; 3]) {
         .filter(|(key, ..)| now.counts(*key).is_none());
     let gone = gone.map(|(_, path, counts)| (path, Counts::default(), *counts));
     let paths: Vec<_> = here.chain(gone).collect();
-    let judged = Kind::ALL.map(|kind| {
+    let judged = ReaderKind::ALL.map(|kind| {
         let pair = |(_, now, before): &(_, Counts, Counts)| Pair {
             before: kind.of(*before),
             now: kind.of(*now),
         };
         let pairs: Vec<_> = paths.iter().map(pair).collect();
-        let pace = Pace::of(&pairs);
+        let pace = SitePace::of(&pairs);
         (pace, pace.significant(&pairs), pairs)
     });
     let mut rows = Rows::new(COLUMNS, None);
@@ -320,7 +320,7 @@ pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
 }
 
 /// The path of each row of a comparison, its counts of a kind, and whether they changed significantly.
-fn pairs(table: &Table, kind: Kind) -> impl Iterator<Item = (&str, Pair, bool)> {
+fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, bool)> {
     let column = kind.column();
     table.rows().map(move |row| {
         let path = match row.cell(0) {
@@ -334,7 +334,7 @@ fn pairs(table: &Table, kind: Kind) -> impl Iterator<Item = (&str, Pair, bool)> 
 }
 
 /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
-pub fn movements(table: &Table, kind: Kind, pace: Pace) -> Vec<(usize, Movement)> {
+pub fn movements(table: &Table, kind: ReaderKind, pace: SitePace) -> Vec<(usize, Movement)> {
     let found = pairs(table, kind).enumerate();
     let significant = found.filter(|(_, (.., is_significant))| *is_significant);
     let mut found: Vec<_> = significant
@@ -352,7 +352,7 @@ pub fn movements(table: &Table, kind: Kind, pace: Pace) -> Vec<(usize, Movement)
 }
 
 /// The sections of a site; those that moved come first.
-pub fn sections(table: &Table, kind: Kind, pace: Pace) -> Table {
+pub fn sections(table: &Table, kind: ReaderKind, pace: SitePace) -> Table {
     let mut rows = Rows::new(SECTION_COLUMNS, None);
     for section in pace.sections(pairs(table, kind).map(|(path, pair, _)| (path, pair))) {
         let mut cells = vec![Cell::Text(&section.name), Cell::Integer(section.paths)];

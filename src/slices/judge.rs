@@ -67,14 +67,14 @@ impl Pair {
 
 /// The growth of a typical path, and how much paths differ from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct SitePace {
     /// The readers of a typical path, as a multiple of those before.
     pub ratio: f64,
     /// How much paths differ from the pace in any case, as a share.
     pub scatter: f64,
 }
 
-impl Pace {
+impl SitePace {
     pub fn of(pairs: &[Pair]) -> Self {
         let mut typical: Vec<_> = pairs.iter().copied().filter(|it| it.is_typical()).collect();
         let ratio = if typical.len() < LEAST_FOR_PACE {
@@ -210,7 +210,7 @@ fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
         return USUAL_SCATTER;
     }
     let is_too_small = |scatter| {
-        let pace = Pace { ratio, scatter };
+        let pace = SitePace { ratio, scatter };
         median(most_read.iter().map(|pair| pace.deviations(*pair).abs())) > HALF
     };
     if !is_too_small(0.0) {
@@ -286,7 +286,7 @@ pub fn section_of(path: &str) -> String {
 pub struct SiteChange {
     /// The change that the calendar cannot explain, as a fraction; `None` if there was no reader before.
     pub change: Option<f64>,
-    pub verdict: Verdict,
+    pub verdict: SiteVerdict,
     /// The change of the totals.
     pub plain: Option<f64>,
     /// The change that was used instead of the plain one, or that contradicts it.
@@ -294,13 +294,13 @@ pub struct SiteChange {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SiteVerdict {
     Rose,
     Fell,
     HardlyChanged,
 }
 
-impl Verdict {
+impl SiteVerdict {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rose => "rose",
@@ -339,8 +339,8 @@ impl SiteChange {
         let Some(plain) = totals.growth() else {
             let is_none = totals.now == 0;
             let (change, verdict) = match is_none {
-                true => (Some(0.0), Verdict::HardlyChanged),
-                false => (None, Verdict::Rose),
+                true => (Some(0.0), SiteVerdict::HardlyChanged),
+                false => (None, SiteVerdict::Rose),
             };
             return Self {
                 change,
@@ -370,10 +370,10 @@ impl SiteChange {
         let is_chance =
             float(difference).powi(2) <= LEAST_DEVIATIONS * LEAST_DEVIATIONS * float(totals.both());
         let verdict = match () {
-            () if totals.now == 0 => Verdict::Fell,
-            () if change.abs() < LEAST_SITE_SHARE || is_chance => Verdict::HardlyChanged,
-            () if change > 0.0 => Verdict::Rose,
-            () => Verdict::Fell,
+            () if totals.now == 0 => SiteVerdict::Fell,
+            () if change.abs() < LEAST_SITE_SHARE || is_chance => SiteVerdict::HardlyChanged,
+            () if change > 0.0 => SiteVerdict::Rose,
+            () => SiteVerdict::Fell,
         };
         Self {
             change: Some(change),

@@ -12,7 +12,7 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::{BaseTable, wrap};
-use crate::slices::compare::{self, Compared, Kind};
+use crate::slices::compare::{self, Compared, ReaderKind};
 use crate::slices::judge::{Movement, Pair, SiteChange};
 
 #[doc = doc!("Comparison")]
@@ -27,58 +27,58 @@ getters! {
     before = meta(slf).before.map(|(days, _)| Period::of(days).name());
     totals = meta(slf).totals(slf.py())?;
     totals_before = meta(slf).before.map(|(_, totals)| convert::totals(slf.py(), totals)).transpose()?;
-    change = fractions(slf.py(), Kind::ALL.map(|kind| site_change(meta(slf), kind).and_then(|found| found.change)))?;
+    change = fractions(slf.py(), ReaderKind::ALL.map(|kind| site_change(meta(slf), kind).and_then(|found| found.change)))?;
     pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
 #[pymethods]
 impl Comparison {
     #[doc = doc!("Comparison.risers")]
-    #[pyo3(signature = (n = 10, of = Kind::Total), text_signature = "($self, n=10, of='total')")]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn risers(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
         moved(slf, Movement::Riser, n, of)
     }
 
     #[doc = doc!("Comparison.fallers")]
-    #[pyo3(signature = (n = 10, of = Kind::Total), text_signature = "($self, n=10, of='total')")]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn fallers(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
         moved(slf, Movement::Faller, n, of)
     }
 
     #[doc = doc!("Comparison.new")]
     #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
-    #[pyo3(signature = (n = 10, of = Kind::Total), text_signature = "($self, n=10, of='total')")]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn new(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
         moved(slf, Movement::New, n, of)
     }
 
     #[doc = doc!("Comparison.vanished")]
-    #[pyo3(signature = (n = 10, of = Kind::Total), text_signature = "($self, n=10, of='total')")]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn vanished(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
         moved(slf, Movement::Vanished, n, of)
     }
 
     #[doc = doc!("Comparison.sections")]
-    #[pyo3(signature = (of = Kind::Total), text_signature = "($self, of='total')")]
+    #[pyo3(signature = (of = ReaderKind::Total), text_signature = "($self, of='total')")]
     fn sections(
         slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
         let (py, data) = (slf.py(), data(slf));
         let pace = of.of(data.meta.paces());
@@ -94,11 +94,11 @@ impl Comparison {
     }
 
     #[doc = doc!("Comparison.plot")]
-    #[pyo3(signature = (n = 10, *, of = Kind::Total, ax = None), text_signature = "($self, n=10, *, of='total', ax=None)")]
+    #[pyo3(signature = (n = 10, *, of = ReaderKind::Total, ax = None), text_signature = "($self, n=10, *, of='total', ax=None)")]
     fn plot(
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "changes", "draw")?
@@ -121,7 +121,7 @@ impl Comparison {
     /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
     fn _movements(
         slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::of)] of: Kind,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> Vec<(usize, &'static str)> {
         let found = movements(slf, of).into_iter();
         found.map(|(at, how)| (at, how.as_str())).collect()
@@ -136,7 +136,7 @@ fn meta<'a>(slf: &'a Bound<'_, Comparison>) -> &'a Meta {
     &data(slf).meta
 }
 
-fn movements(slf: &Bound<'_, Comparison>, of: Kind) -> Vec<(usize, Movement)> {
+fn movements(slf: &Bound<'_, Comparison>, of: ReaderKind) -> Vec<(usize, Movement)> {
     let data = data(slf);
     let pace = of.of(data.meta.paces());
     slf.py()
@@ -144,7 +144,12 @@ fn movements(slf: &Bound<'_, Comparison>, of: Kind) -> Vec<(usize, Movement)> {
 }
 
 /// The first `n` rows that moved in this way, as a comparison of their own.
-fn moved(slf: &Bound<'_, Comparison>, which: Movement, n: usize, of: Kind) -> PyResult<Py<PyAny>> {
+fn moved(
+    slf: &Bound<'_, Comparison>,
+    which: Movement,
+    n: usize,
+    of: ReaderKind,
+) -> PyResult<Py<PyAny>> {
     let found = movements(slf, of).into_iter();
     let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
     let order = format!("sorted by {}_change", of.as_str());
@@ -154,7 +159,7 @@ fn moved(slf: &Bound<'_, Comparison>, which: Movement, n: usize, of: Kind) -> Py
     )
 }
 
-fn site_change(meta: &Meta, kind: Kind) -> Option<SiteChange> {
+fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
     let (days_before, before) = meta.before?;
     let [now, before] = [meta.totals?, before].map(|totals| kind.of(totals.into()));
     Some(SiteChange::of(

@@ -22,7 +22,7 @@ use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
-use crate::slices::judge::Pace;
+use crate::slices::judge::SitePace;
 use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::store::What;
@@ -133,10 +133,10 @@ impl Meta {
     }
 
     /// Of a comparison: the pace of each kind.
-    pub(crate) fn paces(&self) -> [Pace; 3] {
+    pub(crate) fn paces(&self) -> [SitePace; 3] {
         self.paces.map(|bits| {
             let [ratio, scatter] = bits.map(f64::from_bits);
-            Pace { ratio, scatter }
+            SitePace { ratio, scatter }
         })
     }
 

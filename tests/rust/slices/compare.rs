@@ -9,7 +9,7 @@ use docplatform::dates::slices::Slice;
 use docplatform::http::Outgoing;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Row;
-use docplatform::slices::compare::{Compared, Kind, compare, movements};
+use docplatform::slices::compare::{Compared, ReaderKind, compare, movements};
 use docplatform::slices::judge::Movement;
 
 use crate::export::stored::{END, Shop};
@@ -149,7 +149,7 @@ async fn paths_that_moved_most_come_first() {
     ]);
     let compared = compared(&Shop::new(), &serve(now, before)).await;
     let rows: Vec<Row<'_>> = compared.table.rows().collect();
-    let found: Vec<_> = movements(&compared.table, Kind::Human, compared.paces[0])
+    let found: Vec<_> = movements(&compared.table, ReaderKind::Human, compared.paces[0])
         .into_iter()
         .map(|(at, how)| (text(&rows[at], "path"), how))
         .collect();
