@@ -266,7 +266,8 @@ fn whole(number: &Value) -> Option<i64> {
 
 fn check_error(error: &Error, write: bool, status: StatusCode) {
     let outcome = match status.as_u16() {
-        200..300 => Outcome::Applied,
+        200..300 if error.message.contains("the service did it") => Outcome::Applied,
+        200..300 => Outcome::Unknown,
         408 | 500.. => Outcome::Unknown,
         _ => Outcome::Rejected,
     };

@@ -102,6 +102,8 @@ pub enum Failure {
         head: Box<Head>,
         reason: String,
         body: Bytes,
+        /// Whether it is the object that was asked for all the same.
+        is_requested: bool,
     },
 }
 
@@ -265,15 +267,24 @@ fn whole(
     let (reason, timeout) = match body {
         Some(Ok(body)) => return Ok(Answer { head, body }),
         Some(Err(Lost::Unusable(reason))) => {
-            let body = Bytes::new();
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason,
+                body: Bytes::new(),
+                is_requested: false,
+            });
         }
         Some(Err(Lost::TooLarge(body))) => {
             let reason = format!(
                 "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
             );
             let body = body.slice(..MAX_ERROR_BODY.min(cap));
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason,
+                body,
+                is_requested: false,
+            });
         }
         Some(Err(Lost::Broken(reason))) => (reason, false),
         None => (late(), true),

@@ -98,6 +98,22 @@ pub struct Answer {
     pub body: Bytes,
 }
 
+/// Why an answer cannot be read.
+pub struct DecodeError {
+    pub reason: String,
+    /// Whether it is the object that was asked for all the same: then a write has happened.
+    pub is_requested: bool,
+}
+
+impl From<String> for DecodeError {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            is_requested: false,
+        }
+    }
+}
+
 /// A whole 2xx answer that nobody has read yet, and the attempts that led to it.
 pub struct Received {
     client: Client,
@@ -131,22 +147,27 @@ impl Received {
     }
 
     /// What `decode` makes of the answer; what it cannot read is the call's error.
-    pub fn read<T>(
+    pub fn read<T, E: Into<DecodeError>>(
         mut self,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String>,
+        decode: impl FnOnce(&Answer) -> Result<T, E>,
     ) -> Result<T> {
-        let reason = match decode(&self.answer) {
+        let error = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
                 lock(&self.client.shared.retry_quota).give_back(self.last_retry);
                 return Ok(value);
             }
-            Err(reason) => reason,
+            Err(error) => error.into(),
         };
         let Answer { head, body } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
-        let failure = Failure::Unreadable { head, reason, body };
+        let failure = Failure::Unreadable {
+            head,
+            reason: error.reason,
+            body,
+            is_requested: error.is_requested,
+        };
         let report = self
             .client
             .failed(&self.call, &failure, &mut self.tries, observer);
@@ -156,11 +177,11 @@ impl Received {
 
 impl Client {
     /// Sends `call`, as often as the policy allows, and reads its whole 2xx answer with `decode`.
-    pub async fn call<T>(
+    pub async fn call<T, E: Into<DecodeError>>(
         &self,
         call: Call,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String> + Send,
+        decode: impl FnOnce(&Answer) -> Result<T, E> + Send,
     ) -> Result<T> {
         self.fetch(call, &mut self.deadline(), observer)
             .await?

@@ -330,7 +330,13 @@ impl Failed<'_> {
         }
     }
 
-    /// Why, without what was tried.
+    /// Whether the answer is for people, such as a login, or the page of another server.
+    fn is_web_page(&self) -> bool {
+        let begins = |body: &[u8]| body.trim_ascii_start().starts_with(b"<");
+        matches!(self.failure, Failure::Unreadable { body, .. } if begins(body))
+    }
+
+    /// The reason, without what was tried.
     fn reason(&self) -> String {
         match self.failure {
             Failure::Unsent { reason, .. } => {
@@ -343,12 +349,17 @@ impl Failed<'_> {
             Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => {
                 self.words(reason)
             }
-            Failure::Unreadable { head, reason, body } => {
+            Failure::Unreadable {
+                head, reason, body, ..
+            } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
+                let what = match self.is_web_page() {
+                    true => "a web page came instead of the service's answer".to_owned(),
+                    false => self.words(reason),
+                };
                 format!(
-                    "status {}: {} (content type {}, begins {:?})",
+                    "status {}: {what} (content type {}, begins {:?})",
                     head.status,
-                    self.words(reason),
                     self.header(kind),
                     text::safe(&self.clip(body), MAX_HEADER),
                 )
@@ -366,10 +377,16 @@ impl Failed<'_> {
 
     fn advice(&self) -> Option<String> {
         if self.verdict.kind == Kind::UnconfirmedWrite {
-            return Some(
-                "it is not sent again automatically: look on the platform before you send it again"
-                    .to_owned(),
-            );
+            let again = match self.verdict.outcome {
+                Some(Outcome::Applied) => "do not send it again: look for it on the platform",
+                _ => {
+                    "it is not sent again automatically: look on the platform before you send it again"
+                }
+            };
+            return Some(match self.is_web_page() {
+                true => format!("the address is the likely cause: {LOOK}; {again}"),
+                false => again.to_owned(),
+            });
         }
         let head = match self.failure {
             Failure::Refused { head, .. } => head,
@@ -377,11 +394,7 @@ impl Failed<'_> {
             Failure::Unsent { fatal: true, .. } => return None,
             Failure::Unsent { .. } => return Some(LOOK.to_owned()),
             Failure::Ambiguous { .. } | Failure::BodyLost { .. } => return Some(LATER.to_owned()),
-            // A page for people, as of a login or of another server.
-            Failure::Unreadable { body, .. } if body.trim_ascii_start().starts_with(b"<") => {
-                return Some(LOOK.to_owned());
-            }
-            Failure::Unreadable { .. } => return None,
+            Failure::Unreadable { .. } => return self.is_web_page().then(|| LOOK.to_owned()),
         };
         Some(match head.status {
             304 if head.location.is_none() => {

@@ -33,7 +33,7 @@ mod stats;
 
 pub use crate::store::ClientStore;
 pub use attempt::{Failure, Head};
-pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
+pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, Received};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.

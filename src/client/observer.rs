@@ -42,6 +42,8 @@ pub enum About {
     Call(Box<LogFields>),
     /// A job that was created under a name, and that the store could not record.
     Unrecorded(Box<UnrecordedJob>),
+    /// A job's status that this client does not know.
+    UnknownStatus,
 }
 
 /// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.

@@ -153,7 +153,7 @@ impl ServicePages {
         observer: &dyn Observer,
     ) -> Result<Answered> {
         let received = self.fetch_page(wanted, deadline, observer).await?;
-        received.read(observer, |answer| {
+        received.read(observer, |answer| -> Result<_, String> {
             let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
             Ok(Answered {
                 page,

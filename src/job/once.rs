@@ -10,21 +10,21 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal};
-use crate::clock::{Millis, timestamp};
+use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
-use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
+use crate::store::{CreatedJob, Creation, CreationLock, NameRecord, NameState, OnceKey, OnceNames};
 use crate::text::{json, safe, str_literal};
 
 /// How often a call checks whether another call has created the job: the first and the longest interval.
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// After this time, a wait for another call's creation is logged.
 const SAID_AFTER: Duration = Duration::from_secs(1);
-/// The status of a job of which only the id is known.
-const STATUS_UNKNOWN: &str = "unknown";
+/// The status of a job if only its id is known.
+pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
 /// A name for a creation, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,11 @@ pub async fn create(
             Ok(job)
         }
         Err(mut error) => {
-            if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
+            if error.outcome == Some(Outcome::Applied) {
+                let advice =
+                    format!("; then record what you found: resolve_once({key}, \"JOB-ID\")");
+                error.message.push_str(&advice);
+            } else if error.outcome == Some(Outcome::Unknown) {
                 error
                     .message
                     .push_str(&format!("; {}", how_to_resolve(&key)));
@@ -126,16 +130,6 @@ pub async fn resolve(
 ) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
-    let Some(_lock) = names
-        .0
-        .store
-        .within(deadline, names.lock(key.clone()))
-        .await?
-    else {
-        return Err(Error::argument(format!(
-            "the job of the name {key} is being created at this moment: wait until that has ended"
-        )));
-    };
     let job = job.map(|NamedJob { id, last }| CreatedJob {
         id: id.as_str().to_owned(),
         body: last.map(|job| job.raw.to_string().into_bytes()),
@@ -146,47 +140,22 @@ pub async fn resolve(
         .within(deadline, names.resolve(key.clone(), job))
         .await?
     {
-        true => Ok(()),
-        false => Err(Error::argument(format!(
+        Some(true) => Ok(()),
+        Some(false) => Err(Error::argument(format!(
             "no creation under the name {key} in project '{}' has an unknown outcome: nothing was changed",
             key.project_id
         ))),
+        None => Err(Error::argument(format!(
+            "the job of the name {key} is being created at this moment: wait until that has ended"
+        ))),
     }
-}
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameState {
-    /// Its job is known.
-    Created,
-    Creating,
-    Unknown,
 }
 
 /// All names of a project, with their states.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
-    let all = names
-        .0
-        .store
-        .within(deadline, names.all(project.as_str().to_owned()))
-        .await?;
-    let mut listed = Vec::with_capacity(all.len());
-    for creation in all {
-        let state = match &creation.job {
-            Some(_) => NameState::Created,
-            None if names
-                .0
-                .store
-                .within(deadline, names.lock(creation.key.clone()))
-                .await?
-                .is_none() =>
-            {
-                NameState::Creating
-            }
-            None => NameState::Unknown,
-        };
-        listed.push((creation, state));
-    }
-    Ok(listed)
+    let all = names.all(project.as_str().to_owned());
+    names.0.store.within(deadline, all).await
 }
 
 /// The names of a client; an error if it cannot keep any.
@@ -200,7 +169,7 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 }
 
 enum Claim {
-    /// The name is free, and nobody else creates its job meanwhile.
+    /// The name is free, and no other call creates its job meanwhile.
     Ours(CreationLock),
     /// Its job, and when it was created: the service may not know it yet.
     Created(CreatedJob, Option<Instant>),
@@ -220,40 +189,33 @@ async fn claim(
         OpenWait::new("another call is creating this job", SAID_AFTER),
     );
     loop {
-        let standing = || {
-            names
-                .0
-                .store
-                .within(deadline, names.standing(key.clone(), prompt.0.clone()))
-        };
-        let has_waited = step > STEPS.0;
-        let created = |(job, begun): (CreatedJob, Millis)| {
-            let age = if has_waited {
-                0
-            } else {
-                (client.now() - begun).max(0).unsigned_abs()
-            };
-            Claim::Created(job, Instant::now().checked_sub(Duration::from_millis(age)))
-        };
-        if let Some(found) = job_of(key, standing().await?)? {
-            return Ok(created(found));
-        }
-        if let Some(lock) = names
-            .0
-            .store
-            .within(deadline, names.lock(key.clone()))
-            .await?
-        {
-            // Only now: who had it before may have ended between the two.
-            return match standing().await? {
-                Standing::Free => Ok(Claim::Ours(lock)),
-                Standing::Taken(Creation {
-                    job: None, begun, ..
-                }) => Err(unknown(key, &timestamp(begun))),
-                other => job_of(key, other)?
-                    .map(created)
-                    .ok_or_else(|| Error::bug("a name without a job")),
-            };
+        let found = names.claim(key.clone(), prompt.0.clone());
+        match names.0.store.within(deadline, found).await? {
+            NameRecord::Free(lock) => return Ok(Claim::Ours(lock)),
+            NameRecord::Taken(Creation {
+                job: Some(job),
+                begun,
+                ..
+            }) => {
+                // The job of a call that was waited for was created only now.
+                let age = if step > STEPS.0 {
+                    0
+                } else {
+                    (client.now() - begun).max(0).unsigned_abs()
+                };
+                let at = Instant::now().checked_sub(Duration::from_millis(age));
+                return Ok(Claim::Created(job, at));
+            }
+            NameRecord::Taken(creation) => return Err(unknown(key, &timestamp(creation.begun))),
+            NameRecord::Creating => {}
+            NameRecord::OtherOwner(creation) => return Err(of_another_owner(key, &creation)),
+            NameRecord::OtherPrompt => {
+                return Err(Error::argument(format!(
+                    "the name {key} was used with another prompt in project '{}', so nothing was sent: use another \
+                     name for another job",
+                    key.project_id
+                )));
+            }
         }
         wait.announce(observer, || {
             format!("another call is creating the job of the name {key}: waiting for it")
@@ -263,20 +225,6 @@ async fn claim(
         }
         sleep(step).await;
         step = (step * 2).min(STEPS.1);
-    }
-}
-
-/// The job of a name that has one, and when its creation began.
-fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<(CreatedJob, Millis)>> {
-    match standing {
-        Standing::Free => Ok(None),
-        Standing::Taken(creation) => Ok(creation.job.zip(Some(creation.begun))),
-        Standing::OtherOwner(creation) => Err(of_another_owner(key, &creation)),
-        Standing::OtherPrompt => Err(Error::argument(format!(
-            "the name {key} was used with another prompt in project '{}', so nothing was sent: use another name \
-             for another job",
-            key.project_id
-        ))),
     }
 }
 
@@ -366,7 +314,7 @@ fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
-/// A creation under way: its note in the store. Nobody else creates the same meanwhile.
+/// A creation under way: its note in the store. No other call creates the same meanwhile.
 pub(crate) struct Creating {
     names: OnceNames,
     key: OnceKey,

@@ -6,13 +6,16 @@ use std::time::Duration;
 use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::client::observer::{About, Level, Note};
 use crate::client::retry::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
-use crate::job::{self, Job, Prompt};
+use crate::job::once::STATUS_UNKNOWN;
+use crate::job::{self, ACTIVE, Job, Prompt};
+use crate::text::{safe, str_literal};
 
 /// Growth factor between successive poll intervals.
 const POLL_GROWTH: f64 = 1.5;
@@ -20,10 +23,12 @@ const POLL_GROWTH: f64 = 1.5;
 const POLL_JITTER: f64 = 0.2;
 /// How much longer a poll may take that is under way when the time is up: it matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
+/// The most of a status that is shown, in characters.
+const MAX_STATUS: usize = 60;
 /// A year. A longer wait counts as endless, because clocks could overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Wait {
     /// How long to wait; `None` waits for ever.
     pub timeout: Option<Duration>,
@@ -33,17 +38,20 @@ pub struct Wait {
     pub max_poll_interval: Duration,
     /// Whether a failed job is an error.
     pub check: bool,
+    /// Statuses that end the wait besides those of [`Job::is_final`].
+    pub also_final: Vec<String>,
     /// How long a final status may be the old one, unless a poll has shown another.
     pub settle: Duration,
 }
 
 /// What a user gave, in seconds; `None` stands for the default where it is not a value.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct WaitOptions {
     pub timeout: Option<f64>,
     pub poll_interval: Option<f64>,
     pub max_poll_interval: Option<f64>,
     pub check: bool,
+    pub also_final: Vec<String>,
     pub settle: f64,
 }
 
@@ -73,6 +81,16 @@ impl WaitOptions {
             (None, Some(longest)) => (Self::POLL_INTERVAL.min(longest), longest),
             (None, None) => (Self::POLL_INTERVAL, Self::MAX_POLL_INTERVAL),
         };
+        if let Some(wrong) = self
+            .also_final
+            .iter()
+            .find(|status| status.trim().is_empty() || *status == ACTIVE)
+        {
+            return Err(Error::argument(format!(
+                "final must name statuses of a job that has ended, not {:?}",
+                safe(wrong, MAX_STATUS)
+            )));
+        }
         Ok(Wait {
             timeout: self
                 .timeout
@@ -81,6 +99,7 @@ impl WaitOptions {
             poll_interval: seconds("poll_interval", first)?,
             max_poll_interval: seconds("max_poll_interval", longest)?,
             check: self.check,
+            also_final: self.also_final,
             settle: seconds_or_zero("settle", self.settle)?,
         })
     }
@@ -96,6 +115,8 @@ pub struct Target {
     pub rest_first: bool,
     /// What it was asked to do, if this very call did: no error of a poll is to show it.
     pub prompt: Option<Arc<str>>,
+    /// Whether it has a name of `once=`.
+    pub is_named: bool,
 }
 
 impl Target {
@@ -108,6 +129,7 @@ impl Target {
             last: Some(job),
             rest_first: true,
             prompt: Some(prompt.into()),
+            is_named: false,
         }
     }
 }
@@ -141,6 +163,7 @@ async fn until_final(
     let settled = begun + wait.settle;
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
+    let mut unknown_statuses = Vec::new();
     let unborn = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
@@ -177,10 +200,15 @@ async fn until_final(
         };
         let failure = match polled {
             Ok(job) => {
-                stale = stale && job.is_final() && asked < settled;
+                let is_final = job.is_final() || wait.also_final.contains(&job.status);
+                stale = stale && is_final && asked < settled;
+                if !is_final && !job.is_known() && !unknown_statuses.contains(&job.status) {
+                    observer.note(unknown_status(&job));
+                    unknown_statuses.push(job.status.clone());
+                }
                 observer.polled(&job).await;
-                if job.is_final() && !stale {
-                    return finish(job, wait.check, observer);
+                if is_final && !stale {
+                    return finish(job, wait.check, target.is_named, observer);
                 }
                 last = Some(job);
                 None
@@ -251,10 +279,14 @@ async fn rest(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
-fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
+fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
+        let another = match is_named {
+            true => "use another name, which creates another job: this name keeps this one",
+            false => "create another one",
+        };
         let message = format!(
-            "job {} failed: look at it on the platform, then send it a message or create another one",
+            "job {} failed: look at it on the platform; then send it a message, or {another}",
             shown(&job.id)
         );
         observer.failed(Some(job));
@@ -273,11 +305,18 @@ fn too_late(
     let status = last
         .as_ref()
         .map_or("never seen", |job| job.status.as_str());
+    let advice = match &last {
+        Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => format!(
+            "this client does not know that status, so look at the job on the platform; final=({},) ends a wait at it",
+            str_literal(&safe(status, MAX_STATUS))
+        ),
+        _ => "it keeps running, and you can wait for it again".to_owned(),
+    };
     let message = format!(
-        "job {} was not final after {} s (last status: {}); it keeps running, and you can wait for it again",
+        "job {} was not final after {} s (last status: {}); {advice}",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
-        crate::text::safe(status, 60),
+        safe(status, MAX_STATUS),
     );
     observer.failed(last);
     Error::new(Kind::WaitTimeout, message).because(failure)
@@ -296,7 +335,17 @@ fn unanswered() -> Error {
     error
 }
 
+/// The line about a status that is neither final nor that of a job at work.
+fn unknown_status(job: &Job) -> Note {
+    let text = format!(
+        "job {} has the status {}, which this client does not know: the wait goes on, unless final= names it",
+        shown(&job.id),
+        str_literal(&safe(&job.status, MAX_STATUS)),
+    );
+    Note::new(Level::Warning, text).about(About::UnknownStatus)
+}
+
 /// An id, which the service chose.
 fn shown(id: &Segment) -> String {
-    crate::text::safe(id.as_str(), 256)
+    safe(id.as_str(), 256)
 }

@@ -154,6 +154,12 @@ pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAn
         .call_method_out("fromisoformat", (text,))
 }
 
+/// Warns of a status that this client does not know, where the user's code made the call.
+pub(crate) fn warn_status(py: Python<'_>, text: &str) -> PyResult<()> {
+    let warning = import(py, "docplatform.errors")?.getattr("DataWarning")?;
+    progress::warn(&warning.call_out((text,))?, 1)
+}
+
 /// Warns of a job that the store could not record, where the user's code made the call.
 pub(crate) fn warn_unrecorded(
     py: Python<'_>,

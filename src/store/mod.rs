@@ -36,7 +36,7 @@ pub use fault::Fault;
 pub use finished::{FinishedExport, FinishedExports};
 pub use fork::{after_fork, before_fork};
 pub use lock::SyncLock;
-pub use once::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
+pub use once::{CreatedJob, Creation, CreationLock, NameRecord, NameState, OnceKey, OnceNames};
 pub use pages::StoredPage;
 use patience::Patience;
 use worker::Worker;

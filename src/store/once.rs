@@ -56,11 +56,14 @@ pub struct CreatedJob {
     pub body: Option<Vec<u8>>,
 }
 
-/// The state of a name for a caller with a prompt.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Standing {
-    Free,
-    /// It is taken, by the same prompt.
+/// A name, as a caller with a prompt finds it.
+#[derive(Debug)]
+pub enum NameRecord {
+    /// No other call creates its job while the lock is held.
+    Free(CreationLock),
+    /// Another call is creating its job.
+    Creating,
+    /// It is taken, by the same prompt. Without a job, its outcome is unknown.
     Taken(Creation),
     /// It is taken, by another prompt.
     OtherPrompt,
@@ -68,16 +71,25 @@ pub enum Standing {
     OtherOwner(Creation),
 }
 
+/// The state of a name in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameState {
+    /// Its job is known.
+    Created,
+    Creating,
+    Unknown,
+}
+
 /// The names of one account. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct OnceNames(pub Arc<ClientStore>);
 
 impl OnceNames {
-    /// The state of a name for a caller with this prompt.
-    pub async fn standing(&self, key: OnceKey, prompt: Arc<str>) -> Result<Standing> {
+    /// Looks at a name for a caller with this prompt. A name that is free is this caller's to create.
+    pub async fn claim(&self, key: OnceKey, prompt: Arc<str>) -> Result<NameRecord> {
         let client = Arc::clone(&self.0);
-        let look = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
+        let claim = move |connection: &mut Connection| {
+            let transaction = immediate(connection)?;
             let account = account::find(&transaction, &client.owner)?;
             let sql = format!(
                 "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
@@ -88,28 +100,36 @@ impl OnceNames {
                 })
                 .optional()?;
             let digest = digest(&transaction, &prompt)?;
-            let Some((creation, known)) = found else {
-                let sql = format!(
-                    "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
-                );
-                let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
-                let found = transaction.query_row(&sql, others, read).optional()?;
-                let found = found.map(unpacked).transpose()?;
-                return Ok(found.map_or(Standing::Free, Standing::OtherOwner));
+            let creation = match found {
+                Some((_, known)) if known != digest => return Ok(NameRecord::OtherPrompt),
+                Some((creation, _)) => Some(unpacked(creation)?),
+                None => {
+                    let sql = format!(
+                        "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
+                    );
+                    let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
+                    if let Some(found) = transaction.query_row(&sql, others, read).optional()? {
+                        return unpacked(found).map(NameRecord::OtherOwner);
+                    }
+                    None
+                }
             };
-            if known != digest {
-                return Ok(Standing::OtherPrompt);
-            }
-            unpacked(creation).map(Standing::Taken)
+            Ok(match creation {
+                Some(creation) if creation.job.is_some() => NameRecord::Taken(creation),
+                creation => match CreationLock::take(&transaction, &client, &key)? {
+                    None => NameRecord::Creating,
+                    Some(lock) => creation.map_or(NameRecord::Free(lock), NameRecord::Taken),
+                },
+            })
         };
-        self.0.store.run(look).await
+        self.0.store.run(claim).await
     }
 
     /// Those of a project, in order.
-    pub async fn all(&self, project_id: String) -> Result<Vec<Creation>> {
+    pub async fn all(&self, project_id: String) -> Result<Vec<(Creation, NameState)>> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
+            let transaction = immediate(connection)?;
             let Some(account) = account::find(&transaction, &client.owner)? else {
                 return Ok(Vec::new());
             };
@@ -120,29 +140,20 @@ impl OnceNames {
             let found = all
                 .query_map((account, &project_id), read)?
                 .collect::<rusqlite::Result<Vec<_>>>()?;
-            found.into_iter().map(unpacked).collect()
+            let state = |creation: Creation| {
+                let state = match &creation.job {
+                    Some(_) => NameState::Created,
+                    None => match CreationLock::take(&transaction, &client, &creation.key)? {
+                        Some(_) => NameState::Unknown,
+                        None => NameState::Creating,
+                    },
+                };
+                Ok((creation, state))
+            };
+            let states = found.into_iter().map(|found| state(unpacked(found)?));
+            states.collect()
         };
         self.0.store.run(look).await
-    }
-
-    /// The right to create the job of a name, unless another has it.
-    pub async fn lock(&self, key: OnceKey) -> Result<Option<CreationLock>> {
-        let client = Arc::clone(&self.0);
-        let take = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
-            // The same for all: another key or organization may resolve the name.
-            let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
-            let name = digest(&transaction, &words.join("\0"))?;
-            let name = name
-                .iter()
-                .take(LOCK_NAME)
-                .fold("-once-".to_owned(), |hex, byte| {
-                    hex + &format!("{byte:02x}")
-                });
-            drop(transaction);
-            CreationLock::take(beside(client.store.path(), &name))
-        };
-        self.0.store.run(take).await
     }
 
     /// Notes that the request of a creation is about to leave: on the disk when this returns.
@@ -213,14 +224,17 @@ impl OnceNames {
         self.0.store.see_to(|_| Ok(())).await
     }
 
-    /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
-    /// such name, or another outcome is known. A name that only another owner at this address has becomes this one's, too, with
-    /// its job; that there is none frees it there.
-    pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
+    /// Records the outcome of a creation for which it was unknown: its job, or that there is none. `false`: there is no
+    /// such name, or another outcome is known. `None`: its job is being created. A name that only another owner at this
+    /// address has becomes this one's, too, with its job; that there is none frees it there.
+    pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
             let transaction = immediate(connection)?;
+            let Some(lock) = CreationLock::take(&transaction, &client, &key)? else {
+                return Ok(None);
+            };
             let account = account::number(&transaction, &client.owner)?;
             let ours = (account, &key.project_id, &key.name);
             let sql = "SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3";
@@ -246,10 +260,12 @@ impl OnceNames {
                     (base_url, project_id, name),
                 )?,
             };
+            // Before the end of the transaction, so that no other call sees it.
+            drop(lock);
             if changed > 0 {
                 transaction.commit()?;
             }
-            Ok(changed > 0)
+            Ok(Some(changed > 0))
         };
         self.0.store.see_to(write).await
     }
@@ -313,7 +329,23 @@ pub struct CreationLock {
 }
 
 impl CreationLock {
-    fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
+    /// Takes the lock of a name, unless another call has it. A caller that only looks takes it, too, and drops it before its
+    /// `transaction`, which only one caller at a time can begin: so it keeps no other from the lock.
+    fn take(
+        transaction: &Transaction<'_>,
+        client: &ClientStore,
+        key: &OnceKey,
+    ) -> Result<Option<Self>, Fault> {
+        // The same for all: another key or organization may resolve the name.
+        let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
+        let name = digest(transaction, &words.join("\0"))?;
+        let name = name
+            .iter()
+            .take(LOCK_NAME)
+            .fold("-once-".to_owned(), |hex, byte| {
+                hex + &format!("{byte:02x}")
+            });
+        let path = beside(client.store.path(), &name);
         while let Some(file) = lock::take(&path)? {
             // The one who had it may have removed the file that was opened here.
             if is_at(&file, &path)? {

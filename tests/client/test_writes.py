@@ -84,7 +84,7 @@ def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
     assert len(stub.requests) == 3
 
 
-@pytest.mark.row("A1", "A2", "A6", "A8", "A9")
+@pytest.mark.row("A1", "A2", "A6", "A8", "A9", "N4")
 @pytest.mark.parametrize(
     ("fault", "kind", "outcome"),
     [
@@ -92,7 +92,8 @@ def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
         ({"status": 503, "retry_after": 0}, UnconfirmedWriteError, "unknown"),
         ({"status": 400, "retry_after": 0}, BadRequestError, "rejected"),
         ({"status": 429, "retry_after": 3_600}, RateLimitError, "rejected"),
-        ({"status": 200, "body": "<html>"}, UnconfirmedWriteError, "applied"),
+        ({"status": 200, "body": "<html>"}, UnconfirmedWriteError, "unknown"),
+        ({"status": 200, "body": {"id": "job-1", "status": 5}}, UnconfirmedWriteError, "applied"),
     ],
 )
 def test_each_way_to_write_is_sent_once_and_says_what_became_of_it(

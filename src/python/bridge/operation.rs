@@ -289,8 +289,10 @@ impl Running {
         match message {
             Message::Note(note) => {
                 logging::emit(py, &note)?;
-                if let Some(About::Unrecorded(job)) = &note.about {
-                    job::warn_unrecorded(py, &note.text, job)?;
+                match &note.about {
+                    Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
+                    Some(About::UnknownStatus) => job::warn_status(py, &note.text)?,
+                    _ => {}
                 }
                 if let Some(waiting) = note.waiting {
                     progress::announce(py, &mut self.wants.progress, waiting)?;

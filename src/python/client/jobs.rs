@@ -8,14 +8,14 @@ use pyo3::types::PyList;
 use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
 use crate::config::url::Segment;
-use crate::job::once::{NameState, OnceName};
+use crate::job::once::OnceName;
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::job::{self, NamedJob};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::convert;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
-use crate::store::Creation;
+use crate::store::{Creation, NameState};
 
 #[pymethods]
 impl BaseClient {
@@ -79,7 +79,7 @@ impl BaseClient {
 
     #[doc = signed!(wait_for_job)]
     #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
-        check = true, on_poll = None, project_id = None),
+        check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn wait_for_job(
         &self,
@@ -89,6 +89,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -97,6 +98,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle: 0.0,
         }
         .validate()?;
@@ -107,6 +109,7 @@ impl BaseClient {
             last,
             rest_first: false,
             prompt: None,
+            is_named: false,
         };
         let wait = move |client, inbox: Arc<Inbox>| async move {
             wait::wait(&client, target, how, &*inbox).await
@@ -117,7 +120,7 @@ impl BaseClient {
 
     #[doc = signed!(run_job)]
     #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn run_job(
         &self,
@@ -129,6 +132,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -137,6 +141,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle: 0.0,
         };
         self.write(py, || {
@@ -144,12 +149,17 @@ impl BaseClient {
             let client = self.handle.client()?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
+            let is_named = once.is_some();
             let project = client.project(project_id)?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
                 let job =
                     job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
-                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+                let target = Target {
+                    is_named,
+                    ..Target::just_written(job, prompt)
+                };
+                wait::wait(&client, target, how, &*inbox).await
             };
             Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
         })
@@ -217,7 +227,7 @@ impl BaseClient {
 
     #[doc = signed!(follow_up)]
     #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn follow_up(
         &self,
@@ -229,6 +239,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -237,6 +248,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle,
         };
         self.write(py, || {

@@ -232,8 +232,9 @@ pub(crate) fn client_in_store_with(
     jitter: f64,
 ) -> Client {
     let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
     let owner = Owner {
-        base_url: BASE_URL.to_owned(),
+        base_url: settings.base_url.as_str().to_owned(),
         organization,
     };
     let remembered = ClientStore {
@@ -241,7 +242,6 @@ pub(crate) fn client_in_store_with(
         clock,
         owner,
     };
-    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
     Client::new(
         settings,
         Arc::clone(script) as _,

@@ -13,6 +13,7 @@ pub(crate) const DEFAULTS: WaitOptions = WaitOptions {
     poll_interval: None,
     max_poll_interval: None,
     check: true,
+    also_final: Vec::new(),
     settle: 0.0,
 };
 
@@ -119,6 +120,13 @@ fn intervals_that_make_no_sense_are_refused() {
         error.message.contains("longer than max_poll_interval"),
         "{error}"
     );
+    for bad in ["", "active"] {
+        let error = refused(WaitOptions {
+            also_final: vec![bad.to_owned()],
+            ..DEFAULTS
+        });
+        assert!(error.message.starts_with("final must name"), "{error}");
+    }
 }
 
 #[test]

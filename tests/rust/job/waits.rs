@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use docplatform::client::observer::About;
 use docplatform::error::{Error, Kind, Result};
 use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Job};
@@ -25,6 +26,7 @@ pub(crate) fn target() -> Target {
         last: None,
         rest_first: false,
         prompt: None,
+        is_named: false,
     }
 }
 
@@ -186,16 +188,17 @@ async fn how_a_job_ended() {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
                 assert_eq!(recorder.last().unwrap().status, status);
                 assert!(error.message.contains("job job_1 failed"), "{error}");
+                assert!(error.message.ends_with("or create another one"), "{error}");
             }
         }
     }
 }
 
-/// Rows: D14.
+/// Rows: D14, N5.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_status_is_waited_on() {
     let recorder = Recorder::default();
-    let script = Script::new([shows("queued"), shows("Completed"), shows("completed")]);
+    let script = Script::new(["queued", "Completed", "queued", "active", "completed"].map(shows));
     let job = wait(&client(&script), target(), how(), &recorder)
         .await
         .unwrap();
@@ -207,8 +210,33 @@ async fn an_unknown_status_is_waited_on() {
         .collect();
     assert_eq!(
         seen,
-        ["queued", "Completed", "completed"],
+        ["queued", "Completed", "queued", "active", "completed"],
         "and shown, each poll once"
+    );
+    let notes = recorder.notes();
+    let warned = notes
+        .iter()
+        .filter(|note| note.about == Some(About::UnknownStatus));
+    let warned: Vec<_> = warned.map(|note| note.text.as_str()).collect();
+    let [first, second] = warned[..] else {
+        panic!("{warned:?}")
+    };
+    assert!(
+        first.contains("the status \"queued\", which this client does not know"),
+        "{first}"
+    );
+    assert!(second.contains("\"Completed\""), "{second}");
+
+    let further = Wait {
+        also_final: vec!["cancelled".to_owned()],
+        ..how()
+    };
+    let script = Script::new(["active", "cancelled"].map(shows));
+    let recorder = Recorder::default();
+    let job = wait_with(&script, further, &recorder).await.unwrap();
+    assert_eq!(
+        (job.status.as_str(), recorder.notes().len()),
+        ("cancelled", 0)
     );
     let script = Script::each(|_| shows("\\u001b[2Jqueued"));
     let error = wait_for(
@@ -221,7 +249,9 @@ async fn an_unknown_status_is_waited_on() {
     .await
     .unwrap_err();
     assert!(
-        error.message.contains("last status: \\u{1b}[2Jqueued"),
+        error.message.contains("last status: \\u{1b}[2Jqueued")
+            && error.message.contains("does not know that status")
+            && !error.message.contains("keeps running"),
         "{error}"
     );
 }

@@ -136,11 +136,15 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
             effects <= 1
                 && matches!(
                     last.end,
-                    End::Broke | End::TimedOut | End::Status(101 | 408 | 500.., _)
+                    End::Broke
+                        | End::TimedOut
+                        | End::BodyLost
+                        | End::Unusable
+                        | End::Status(101 | 408 | 500.., _)
                 )
         }
-        Some(Outcome::Applied) => effects == 1 && matches!(last.end, End::BodyLost | End::Unusable),
-        None => false,
+        // No answer is that of a job, and unreadable.
+        Some(Outcome::Applied) | None => false,
     };
     if !fits {
         process.violation(format!(
@@ -186,6 +190,7 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         lane,
         cap: 1 << 20,
         prompt: None,
+        is_named: false,
         journal: None,
     };
     let budget = analytics && process.client.budget().is_some();

@@ -128,10 +128,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None)",
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, Some(Pace::Normal))",
     ),
-    "retry-says-unknown-of-lost-bodies": (
+    "retry-says-applied-of-lost-bodies": (
         RETRY,
-        "(Kind::UnconfirmedWrite, Applied, None)",
-        "(Kind::UnconfirmedWrite, Unknown, None)",
+        "true) => {\n            (Kind::UnconfirmedWrite, Unknown, None)",
+        "true) => {\n            (Kind::UnconfirmedWrite, Applied, None)",
     ),
     "retry-says-rejected-of-5xx": (
         RETRY,
@@ -275,11 +275,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "once-keeps-what-was-refused": (ONCE, "self.names.free(self.key.clone(), self.ended());", ""),
     "once-no-lock": (
         NAMES,
-        "CreationLock::take(beside(client.store.path(), &name))",
-        'CreationLock::take(beside(client.store.path(), &format!("{name}{}", fastrand::u64(..))))',
+        "let path = beside(client.store.path(), &name);",
+        'let path = beside(client.store.path(), &format!("{name}{}", fastrand::u64(..)));',
     ),
-    "once-looks-before-the-lock-only": (ONCE, "match standing().await?", "match Standing::Free"),
-    "once-any-prompt": (NAMES, "if known != digest {", "if false {"),
+    "once-any-prompt": (NAMES, "if known != digest => return", "if false && known != digest => return"),
     "once-job-not-noted": (
         ONCE,
         "self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());",
