@@ -149,8 +149,10 @@ impl Budget {
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
         let Some(file) = &self.ledger.0.file else {
+            let mut account = lock(&state.own);
             let now = state.clock.steady_now();
-            let answer = lock(&state.own).acquire(terms, now);
+            let answer = account.acquire(terms, now);
+            drop(account);
             let own = match answer {
                 Grant::Granted(own) => own,
                 Grant::Wait(_) => NONE,
@@ -162,13 +164,14 @@ impl Budget {
         let asked = file.store.run(move |connection| {
             let wait = lock(&state.own).wait(terms, state.clock.steady_now());
             if let Some(hold) = wait {
+                let mut account = ledger.read(connection)?;
                 let now = state.clock.now();
                 let own = Hold {
                     until: now + (hold.until - state.clock.steady_now()).max(0),
                     ..hold
                 };
                 // The file may ask for more: a wait is announced once, with the time at which it ends.
-                let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(own);
+                let shared = account.wait(terms, now).unwrap_or(own);
                 return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
             }
             let (answer, now) = ledger.change(connection, |account, now| {

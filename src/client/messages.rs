@@ -7,7 +7,7 @@ use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
-use crate::client::throttle::Lane;
+use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -109,11 +109,11 @@ pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
     error
 }
 
-/// The call got no permit, because too many others were in flight.
+/// The call's time is over before it could be sent.
 pub(crate) fn no_place(deadline: Duration) -> Error {
     let text = format!(
-        " within its deadline of {} s, because too many other calls were in flight or this process was \
-         suspended: call again, with fewer calls at a time or a longer deadline=",
+        " within its deadline of {} s, because too many other calls were in flight, the store was locked or \
+         this process was suspended: call again, with fewer calls at a time or a longer deadline=",
         deadline.as_secs_f64(),
     );
     Error::new(Kind::Timeout, text).past_deadline()
@@ -241,7 +241,7 @@ impl Failed<'_> {
         error.request_id = self.request_id();
         if let Some(head) = self.failure.head() {
             error.status = Some(head.status);
-            error.retry_after = head.retry_after;
+            error.retry_after = head.retry_after.map(|wait| wait.min(MAX_THROTTLE));
         }
         if let Some(body) = self.body() {
             error.service_message = self.service_message(body);
@@ -424,7 +424,7 @@ impl Failed<'_> {
             404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
             408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {
-                Some(wait) => format!("try again after {} s", wait.as_secs()),
+                Some(wait) => format!("try again after {} s", wait.min(MAX_THROTTLE).as_secs()),
                 None => {
                     "the service did not say how long to wait: try again in some minutes".to_owned()
                 }

@@ -139,7 +139,7 @@ impl Target {
 pub fn wait<'a>(
     client: &'a Client,
     target: Target,
-    wait: Wait,
+    wait: &'a Wait,
     observer: &'a dyn JobObserver,
 ) -> impl Future<Output = Result<Job>> + Send + 'a {
     let written = target.rest_first;
@@ -155,7 +155,7 @@ pub fn wait<'a>(
 async fn until_final(
     client: &Client,
     target: Target,
-    wait: Wait,
+    wait: &Wait,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let begun = Instant::now();
@@ -168,7 +168,7 @@ async fn until_final(
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
-        let (at, _) = next_poll(client, &mut interval, &wait, None);
+        let (at, _) = next_poll(client, &mut interval, wait, None);
         rest(at, until).await;
     }
     loop {
@@ -225,7 +225,7 @@ async fn until_final(
             return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
-        let (mut at, asked) = next_poll(client, &mut interval, &wait, retry_after);
+        let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
         if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());

@@ -187,7 +187,7 @@ async fn a_success_is_a_proof_only_where_the_answer_is_the_object_that_was_asked
         assert_eq!(names_address, body.starts_with('<'), "{error}");
     }
     assert_unconfirmed(&create_once(bare(204)).await, Outcome::Unknown);
-    let error = create_once(reply(201, "{\"id\": \"job_1\", \"status\": null}").into()).await;
+    let error = create_once(reply(201, "{\"id\": \"job_1\", \"status\": null}")).await;
     assert_unconfirmed(&error, Outcome::Applied);
     assert!(error.message.contains("the service did it"), "{error}");
 }

@@ -25,7 +25,7 @@ async fn intervals_grow_up_to_their_cap() {
         polls += 1;
         shows(if polls < 12 { "active" } else { "completed" })
     });
-    assert_eq!(wait_for(&script, how()).await.unwrap().status, "completed");
+    assert_eq!(wait_for(&script, &how()).await.unwrap().status, "completed");
     let gaps: Vec<_> = script
         .gaps()
         .iter()
@@ -51,7 +51,7 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
             shows("completed"),
         ]);
         let client = client_with(&script, &options(), jitter);
-        wait(&client, target(), how(), &Recorder::default())
+        wait(&client, target(), &how(), &Recorder::default())
             .await
             .unwrap();
         let gaps: Vec<_> = script
@@ -69,7 +69,7 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
     wait(
         &client_with(&script, &options(), 1.0),
         target(),
-        flat,
+        &flat,
         &Recorder::default(),
     )
     .await

@@ -74,28 +74,30 @@ async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_i
     assert_eq!(script.count(), 1);
 }
 
-/// Calls that look at a name do not keep each other from it.
+/// Processes that look at a name do not keep each other from it.
 #[tokio::test]
 async fn a_name_whose_job_no_call_creates_is_never_being_created() {
-    let (_directory, _path, store) = opened();
+    let (_directory, path, store) = opened();
     let script = Script::each(|_| reply(500, "{}").into());
-    let client = client_in_store(&script, &options(), &store, Clock::system());
+    // A store of its own has a thread of its own, as in another process.
+    let clients = [
+        store,
+        Store::open(&path).unwrap(),
+        Store::open(&path).unwrap(),
+    ]
+    .map(|store| client_in_store(&script, &options(), &store, Clock::system()));
+    let (project, ear) = (segment("demo"), Recorder::default());
+    let unknown = |made: Result<Job>| made.is_err_and(|error| error.kind == Kind::UnconfirmedWrite);
     for number in 0..20 {
         let under = format!("docs-{number}");
-        let ear = Recorder::default();
-        let unknown =
-            |made: Result<Job>| made.is_err_and(|error| error.kind == Kind::UnconfirmedWrite);
-        assert!(unknown(create(&client, &under, &ear).await));
-        let looks = join_all([(); 4].map(|()| create(&client, &under, &ear)));
-        let lists = join_all([(); 4].map(|()| once::list(&client, &segment("demo"))));
-        let resolve = async {
-            tokio::task::yield_now().await;
-            let job = NamedJob {
-                id: segment("job-1"),
-                last: None,
-            };
-            once::resolve(&client, &segment("demo"), name(&under), Some(job)).await
+        assert!(unknown(create(&clients[0], &under, &ear).await));
+        let looks = join_all(clients.iter().map(|client| create(client, &under, &ear)));
+        let lists = join_all(clients.iter().map(|client| once::list(client, &project)));
+        let job = NamedJob {
+            id: segment("job-1"),
+            last: None,
         };
+        let resolve = once::resolve(&clients[2], &project, name(&under), Some(job));
         let (looks, lists, resolved) = tokio::join!(looks, lists, resolve);
         resolved.unwrap();
         for look in looks {
@@ -113,9 +115,9 @@ async fn a_creation_under_a_name_uses_the_store_four_times() {
     let (_directory, path, _) = opened();
     let (trips, connection) = (
         Arc::new(AtomicUsize::new(0)),
-        Connection::open(&path).unwrap(),
+        Mutex::new(Connection::open(&path).unwrap()),
     );
-    let (counted, connection) = (Arc::clone(&trips), Mutex::new(connection));
+    let counted = Arc::clone(&trips);
     let desk: Desk = Arc::new(move |work: StoreWork| {
         counted.fetch_add(1, Ordering::Relaxed);
         work.perform(Ok(&mut connection.lock().unwrap()));
@@ -123,9 +125,9 @@ async fn a_creation_under_a_name_uses_the_store_four_times() {
     let store = Store::done_by(&path, desk).unwrap();
     let script = Script::each(|_| reply(201, job_body("active")).into());
     let client = client_in_store(&script, &options(), &store, Clock::system());
-    let made = || create(&client, "docs-1.4", &Recorder::default());
-    let job = made().await.unwrap();
+    let ear = Recorder::default();
+    let job = create(&client, "docs-1.4", &ear).await.unwrap();
     assert_eq!(trips.load(Ordering::Relaxed), 4);
-    assert_eq!(made().await.unwrap(), job);
+    assert_eq!(create(&client, "docs-1.4", &ear).await.unwrap(), job);
     assert_eq!(trips.load(Ordering::Relaxed), 5);
 }

@@ -190,7 +190,6 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         lane,
         cap: 1 << 20,
         prompt: None,
-        is_named: false,
         journal: None,
     };
     let budget = analytics && process.client.budget().is_some();
@@ -265,6 +264,7 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
         poll_interval: None,
         max_poll_interval: None,
         check: false,
+        also_final: Vec::new(),
         settle,
     };
     let (id, begun) = (job.id.as_str().to_owned(), world.now());
@@ -272,7 +272,7 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
         tag: process.ear().tag + POLLS,
     };
     let target = Target::just_written(job, prompt("any".to_owned()));
-    let ended = wait(&process.client, target, options.validate().unwrap(), &ear).await;
+    let ended = wait(&process.client, target, &options.validate().unwrap(), &ear).await;
     let (took, sent) = (world.now() - begun, world.of_call(ear.tag));
     let bad = |what: &str| {
         let how = match &ended {
