@@ -286,7 +286,7 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
 fn how_to_resolve(key: &OnceKey) -> String {
     format!(
         "then record what you found: resolve_once({key}, \"JOB-ID\"), or resolve_once({key}, None) if there is no \
-         such job"
+         such job after some minutes"
     )
 }
 

@@ -20,7 +20,7 @@ from helpers import Face, SyncFace
 from helpers.children import tell
 from helpers.exports import eventually
 from helpers.lake import alter, opened
-from helpers.once import CREATE, NAME, create, is_unknown, posts
+from helpers.once import CREATE, NAME, create, is_unknown, posts, wait_until_read
 from helpers.phases import pending
 from helpers.preload import build
 from helpers.scripts import environment, run_script
@@ -117,6 +117,7 @@ def test_killed_at_any_step_a_creation_is_made_once(
                 "KILLED_AT": str(step),
             }
             ended = run_script(CREATE, str(store), stub=stub, env=env)
+            wait_until_read(stub)
             sent = posts(stub)
             try:
                 create(face, client)

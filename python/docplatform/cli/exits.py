@@ -61,7 +61,7 @@ APPLIED = (
 
 
 NAMED = (
-    "Look on the platform to see whether the job is there. If it is: `{found}`; if it is not: `{never}`. Then run this again. "
+    "Look on the platform to see whether the job is there. If it is: `{found}`; if it is not there after some minutes: `{never}`. Then run this again. "
     "Until then it sends nothing."
 )
 
@@ -69,6 +69,10 @@ NAMED = (
 ELSEWHERE = (
     "To use that job under this name: `{found}`, then run this again. For another job, use another name."
 )
+
+
+WORKING = ("active", "unknown")
+"""The statuses of a job that keeps running: at work, or not read yet."""
 
 
 class Terminated(KeyboardInterrupt):  # no error, as KeyboardInterrupt is none
@@ -156,7 +160,7 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
     if code in (Exit.KEY, Exit.USAGE):
         say(f"`{again('doctor')}` checks every setting, and says what to do.")
     if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
-        say(goes_on(job.id, again))
+        say(goes_on(job.id, again) if job.status in WORKING else ends_at(job))
     return code
 
 
@@ -206,6 +210,15 @@ def how_to_resolve(name: str, again: Callable[..., str], known: str | None = Non
     named = ("job", "once", name)
     found = again(*named, "--job", known or "ID")
     return (ELSEWHERE if known else NAMED).format(found=found, never=again(*named, "--never-created"))
+
+
+def ends_at(job: docplatform.Job) -> str:
+    """Says that a job's status is not known, and how to end a wait at it."""
+    option = shlex.join(("--final", job.status))
+    return (
+        f"This version does not know the status {shown(job.status)}, so look at the job on the platform. "
+        f"`{shown(option)}` ends a wait at it."
+    )
 
 
 def goes_on(job: str, again: Callable[..., str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import DocPlatformError
+from docplatform import DocPlatformError, JobFailedError
 from docplatform.cli import batch, exits, files, once, output
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
@@ -46,6 +48,13 @@ _wait_options = options(
         metavar="TIME",
         help="The time before the second poll; later intervals grow to 30 s.  [default: 2s]",
     ),
+    click.option(
+        "--final",
+        multiple=True,
+        metavar="STATUS",
+        help="A further status that ends the wait, such as cancelled. It can be given several times.  [default: completed, "
+        "failed and archived]",
+    ),
 )
 _once_option = click.option(
     "--once",
@@ -76,9 +85,8 @@ def run(
     name: str | None,
     *,
     wait: bool,
-    timeout: float,
-    poll_interval: float | None,
     concurrency: int,
+    **how: Any,
 ) -> None:
     """Create a job and wait until it is final.
 
@@ -94,16 +102,21 @@ def run(
                 "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
             )
         prompts = batch.read(file, quiet=session.quiet)
-        batch.run(session, prompts, concurrency=concurrency, **_intervals(timeout, poll_interval))
+        batch.run(session, prompts, concurrency=concurrency, **_given(how))
         return
     text = read_prompt(prompt, file, quiet=session.quiet)
+    if not wait:
+        _create(session, text, name)
+        return
     with session.client() as client:
         job = once.create(session, client, text, name)
-        if not wait:
-            _print_id(session, job)
-            return
-        with _waiting(session, job.id) as on_poll:
-            job = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        try:
+            with _waiting(session, job.id) as on_poll:
+                job = client.wait_for_job(job, on_poll=on_poll, **_given(how))
+        except JobFailedError as error:
+            if name is not None:
+                error.add_note(f"The name {shown(name)} keeps this job: another name creates another job.")
+            raise
     _print_result(session, job)
 
 
@@ -116,10 +129,7 @@ def create(session: Session, prompt: tuple[str, ...], file: str | None, name: st
 
     PROMPT says in plain words what the agent is to do. Without PROMPT, it is read from --file or standard input.
     """
-    text = read_prompt(prompt, file, quiet=session.quiet)
-    with session.client() as client:
-        job = once.create(session, client, text, name)
-    _print_id(session, job)
+    _create(session, read_prompt(prompt, file, quiet=session.quiet), name)
 
 
 @group.command("get")
@@ -151,13 +161,14 @@ def get(session: Session, job: str) -> None:
 @click.argument("job")
 @_wait_options
 @with_job
-def wait(session: Session, job: str, *, timeout: float, poll_interval: float | None) -> None:
+def wait(session: Session, job: str, **how: Any) -> None:
     """Wait until a job is final. JOB is its id.
 
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
+    files.check_printing()
     with session.client() as client, _waiting(session, job) as on_poll:
-        found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        found = client.wait_for_job(job, on_poll=on_poll, **_given(how))
     _print_result(session, found)
 
 
@@ -174,42 +185,36 @@ def message(
     file: str | None,
     *,
     wait: bool,
-    timeout: float,
-    poll_interval: float | None,
+    **how: Any,
 ) -> None:
     """Send a follow-up message to a job. JOB is its id.
 
     PROMPT is the message. Without PROMPT, it is read from --file or standard input.
     """
+    files.check_printing()
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
         if not wait:
             _print_id(session, client.send_message(job, text))
             return
-        with _waiting(session, job, writing=True) as on_poll:
-            found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        with _waiting(session, job) as on_poll:
+            found = client.follow_up(job, text, on_poll=on_poll, **_given(how))
     _print_result(session, found)
 
 
 group.add_command(once.once)
 
 
-def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
-    given = {} if poll_interval is None else {"poll_interval": poll_interval}
-    return {"timeout": timeout, **given}
+def _given(how: dict[str, Any]) -> dict[str, Any]:
+    """The options of a wait that were given. The client has its own defaults."""
+    return {name: value for name, value in how.items() if value is not None}
 
 
 @contextmanager
-def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[Callable[[Job], None]]:
-    """Shows the wait for a job, and how to wait again if it ends early.
-
-    With ``writing``, a message is sent first.
-    """
-    reading = not writing
+def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
+    """Shows the wait for a job, and how to wait again if it ends early."""
 
     def on_poll(job: Job) -> None:
-        nonlocal reading
-        reading = True
         if not job.is_final:
             progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
@@ -217,10 +222,9 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:
-            if reading:
-                # A poll was interrupted: nothing was lost, and the notes of the client do not apply.
-                interrupt.__notes__ = []
-            interrupt.add_note(exits.goes_on(job, session.again))
+            if getattr(interrupt, "job_id", None) is None:
+                # Its message was under way, or nothing was.
+                interrupt.add_note(exits.goes_on(job, session.again))
             raise
         except DocPlatformError as error:
             if session.json and error.job is not None:
@@ -228,11 +232,27 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
             raise
 
 
+def _create(session: Session, prompt: str, name: str | None) -> None:
+    """Creates a job, and prints its id."""
+    try:
+        with session.client() as client:
+            job = once.create(session, client, prompt, name)
+    except KeyboardInterrupt as interrupt:
+        # The answer came after the signal.
+        if (job_id := getattr(interrupt, "job_id", None)) is not None and not session.json:
+            print(_printed(job_id))
+        raise
+    _print_id(session, job)
+
+
 def _print_id(session: Session, job: Job) -> None:
     """Prints the id of a job without waiting for it."""
+    _print(session, job, _printed(job.id), exits.goes_on(job.id, session.again))
+
+
+def _printed(job_id: str) -> str:
     # A script needs the exact id. Job ids hold no control characters.
-    id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
-    _print(session, job, id_, exits.goes_on(job.id, session.again))
+    return whole(job_id) if output.is_terminal(sys.stdout) else job_id
 
 
 def _print_result(session: Session, job: Job) -> None:
@@ -244,15 +264,18 @@ def _print_result(session: Session, job: Job) -> None:
 
 def _print(session: Session, job: Job, text: str | None, line: str) -> None:
     """Prints the job as a JSON document or as ``text``, and ``line`` on stderr."""
-    # The job exists: its id must reach somebody, even if stdout is closed.
-    (session.say if sys.stdout is not None else say)(line)
+    session.say(line)
     try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if session.json:
             output.document(job.to_dict())
         elif text:
             print(text)
         output.flush()
     except OSError:
-        if session.quiet:
-            say(line)
+        # The job exists: its id and its pull request must reach somebody.
+        for lost in (line if session.quiet else None, text):
+            if lost:
+                say(lost)
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,8 @@ class Name(NamedTuple):
 
 def create(session: Session, client: Client, prompt: str, name: str | None) -> Job:
     """Creates the job, or finds the one that was created under the name before."""
+    if sys.stdout is None and sys.stderr is None and name is None:
+        raise click.UsageError("standard output and stderr are closed, so nothing could show the job's id")
     try:
         job = client.create_job(prompt, once=name, on_budget=session.on_budget)
     except UnconfirmedWriteError as error:
@@ -38,9 +41,7 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
             raise
         raise exits.UnresolvedNameError.of(error, name) from error
     except KeyboardInterrupt as interrupt:
-        if name is not None and any(
-            "(outcome: unknown)" in note for note in getattr(interrupt, "__notes__", ())
-        ):
+        if name is not None and getattr(interrupt, "outcome", None) == "unknown":
             interrupt.add_note(exits.how_to_resolve(name, session.again))
         raise
     if name is not None and not client.stats.requests:

@@ -200,6 +200,9 @@ class Session:
                 case KeyboardInterrupt():
                     # A request may have been under way.
                     failed = 1
+                    if (job := getattr(error, "job_id", None)) is not None:
+                        # In place of the client's note, which names a function of Python.
+                        error.__notes__ = [exits.goes_on(job, self.again)]
                 case OSError():
                     # Such as a full disk, which has no room for a store either.
                     failed = 0 if self.store is not None else client.stats.requests

@@ -12,6 +12,7 @@ OPTIONS = {
     "date_from": "--from",
     "date_to": "--to",
     "every": "--every",
+    "final": "--final",
     "job_path": "--job-path",
     "jobs_per_hour": "--jobs-per-hour",
     "max_rows": "--max-rows",

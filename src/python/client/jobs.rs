@@ -210,6 +210,7 @@ impl BaseClient {
             names: PyList::new(py, names)?.unbind(),
             results: PyDict::new(py).unbind(),
             on_done,
+            also_final: how.also_final.clone(),
         };
         let report = results.clone_ref(py);
         let run = move |client: Client, inbox: Arc<Inbox>| async move {
