@@ -66,6 +66,9 @@ NAMED = (
 )
 
 
+CREATED = "Find the job on the platform, and record it: `{found}`. Then run this again. Until then it sends nothing."
+
+
 ELSEWHERE = (
     "To use that job under this name: `{found}`, then run this again. For another job, use another name."
 )
@@ -149,7 +152,8 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
         if isinstance(error, UnresolvedNameError):
-            say(how_to_resolve(error.name, again, error.known))
+            is_applied = error.outcome == "applied"
+            say(how_to_resolve(error.name, again, error.known, is_applied=is_applied))
         else:
             advice = APPLIED if error.outcome == "applied" else UNKNOWN
             say(advice.format(wait=again("job", "wait", job="ID")))
@@ -180,10 +184,10 @@ def _message(error: Exception) -> str:
             named = isinstance(error.filename, str | bytes | os.PathLike)
             file = os.fsdecode(error.filename) if named else "standard output"
             return f"{file}: {why}{_WHAT_TO_DO.get(error.errno or 0, '')}"
-        case docplatform.ResponseError():
+        case docplatform.ResponseError() | docplatform.UnconfirmedWriteError():
             # Mostly the service's text.
             told = str(error).replace("raise max_response_bytes= or lower page_size=", "lower --page-size")
-            return told.replace("; check base_url and", "; check --base-url and")
+            return told.replace("check base_url and", "check --base-url and")
         case (
             ValueError()
             | docplatform.BudgetError()
@@ -205,11 +209,14 @@ def _message(error: Exception) -> str:
             return str(error)
 
 
-def how_to_resolve(name: str, again: Callable[..., str], known: str | None = None) -> str:
-    """Says how to record what became of a name, with its job if that is ``known``."""
+def how_to_resolve(
+    name: str, again: Callable[..., str], known: str | None = None, *, is_applied: bool = False
+) -> str:
+    """Says how to record what became of a name, with its job if that is ``known`` or certainly there."""
     named = ("job", "once", name)
     found = again(*named, "--job", known or "ID")
-    return (ELSEWHERE if known else NAMED).format(found=found, never=again(*named, "--never-created"))
+    text = ELSEWHERE if known else CREATED if is_applied else NAMED
+    return text.format(found=found, never=again(*named, "--never-created"))
 
 
 def ends_at(job: docplatform.Job) -> str:

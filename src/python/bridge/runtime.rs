@@ -182,8 +182,8 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
     Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
 }
 
-/// Registers the stop with `atexit`. A child of `multiprocessing` ends without `atexit` (before Python 3.14), and runs its
-/// own finalizers, so it closes its stores in one.
+/// Registers the stop with `atexit`, and the closing of the stores with `multiprocessing`, whose children may end without
+/// `atexit`.
 pub(crate) fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     /// The process that has registered it.
     static REGISTERED: AtomicU32 = AtomicU32::new(0);
@@ -192,14 +192,10 @@ pub(crate) fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     }
     let stop = pyo3::wrap_pyfunction!(stop, py)?;
     import(py, "atexit")?.call_method_out("register", (stop,))?;
-    let modules = import(py, "sys")?.getattr("modules")?;
-    if modules.contains("multiprocessing.util")? {
-        let close = pyo3::wrap_pyfunction!(close_stores, py)?;
-        let (nothing, after_others) = (py.None(), -1);
-        import(py, "multiprocessing.util")?
-            .call_method_out("Finalize", (nothing, close, (), py.None(), after_others))?;
-    }
-    Ok(())
+    let close = pyo3::wrap_pyfunction!(close_stores, py)?;
+    import(py, "docplatform._hooks.children")?
+        .call_method_out("at_end", (close,))
+        .map(drop)
 }
 
 /// Puts what was written into the one file of each store.
