@@ -100,9 +100,12 @@ impl OnceNames {
                 })
                 .optional()?;
             let digest = digest(&transaction, &prompt)?;
-            let creation = match found {
+            let unknown = match found {
                 Some((_, known)) if known != digest => return Ok(NameRecord::OtherPrompt),
-                Some((creation, _)) => Some(unpacked(creation)?),
+                Some((creation, _)) if creation.0.job.is_some() => {
+                    return unpacked(creation).map(NameRecord::Taken);
+                }
+                Some((creation, _)) => Some(creation.0),
                 None => {
                     let sql = format!(
                         "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
@@ -114,12 +117,14 @@ impl OnceNames {
                     None
                 }
             };
-            Ok(match creation {
-                Some(creation) if creation.job.is_some() => NameRecord::Taken(creation),
-                creation => match CreationLock::take(&transaction, &client, &key)? {
-                    None => NameRecord::Creating,
-                    Some(lock) => creation.map_or(NameRecord::Free(lock), NameRecord::Taken),
-                },
+            let lock = CreationLock::take(&transaction, &client, &key)?;
+            Ok(match (lock, unknown) {
+                (None, _) => NameRecord::Creating,
+                (Some(lock), None) => NameRecord::Free(lock),
+                (Some(lock), Some(creation)) => {
+                    drop(lock);
+                    NameRecord::Taken(creation)
+                }
             })
         };
         self.0.store.run(claim).await

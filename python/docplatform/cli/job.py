@@ -275,7 +275,8 @@ def _print(session: Session, job: Job, text: str | None, line: str) -> None:
         output.flush()
     except OSError:
         # The job exists: its id and its pull request must reach somebody.
-        for lost in (line if session.quiet else None, text):
-            if lost:
-                say(lost)
+        if session.quiet:
+            say(line)
+        if text and text not in line:
+            say(text)
         raise

@@ -130,8 +130,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "retry-says-applied-of-lost-bodies": (
         RETRY,
-        "true) => {\n            (Kind::UnconfirmedWrite, Unknown, None)",
-        "true) => {\n            (Kind::UnconfirmedWrite, Applied, None)",
+        "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Unknown, None)\n        }",
+        "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Applied, None)\n        }",
     ),
     "retry-says-rejected-of-5xx": (
         RETRY,
@@ -275,10 +275,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "once-keeps-what-was-refused": (ONCE, "self.names.free(self.key.clone(), self.ended());", ""),
     "once-no-lock": (
         NAMES,
-        "let path = beside(client.store.path(), &name);",
-        'let path = beside(client.store.path(), &format!("{name}{}", fastrand::u64(..)));',
+        "beside(client.store.path(), &name)",
+        'beside(client.store.path(), &format!("{name}{}", fastrand::u64(..)))',
     ),
-    "once-any-prompt": (NAMES, "if known != digest => return", "if false && known != digest => return"),
+    "once-any-prompt": (NAMES, "known != digest", "false"),
     "once-job-not-noted": (
         ONCE,
         "self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());",
