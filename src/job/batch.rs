@@ -24,7 +24,7 @@ pub struct Task {
     pub once: Option<OnceName>,
 }
 
-/// What is known of one job of a batch.
+/// One job of a batch, as far as it is known.
 #[derive(Default)]
 enum State {
     /// No request has left.

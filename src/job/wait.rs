@@ -44,7 +44,7 @@ pub struct Wait {
     pub settle: Duration,
 }
 
-/// What a user gave, in seconds; `None` stands for the default where it is not a value.
+/// The options as a user gave them, in seconds. `None` stands for the default, except in `timeout`.
 #[derive(Debug, Clone)]
 pub struct WaitOptions {
     pub timeout: Option<f64>,
@@ -109,11 +109,11 @@ impl WaitOptions {
 pub struct Target {
     pub project: Segment,
     pub id: Segment,
-    /// What is known of it.
+    /// Its last snapshot, if there is one.
     pub last: Option<Job>,
     /// Whether the first poll comes after an interval: it was only just created or written to.
     pub rest_first: bool,
-    /// What it was asked to do, if this very call did: no error of a poll is to show it.
+    /// Its prompt, if this call sent it: no error of a poll may show it.
     pub prompt: Option<Arc<str>>,
     /// Whether it has a name of `once=`.
     pub is_named: bool,

@@ -17,7 +17,7 @@ use crate::store::pages::{pack, unpack, wire};
 use crate::store::{ClientStore, account, lock};
 use crate::text::str_literal;
 
-/// What stands in a `SELECT` for a [`Creation`].
+/// The columns of a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
 /// A name at an address, of any owner: for a caller that has no such name.
@@ -38,13 +38,13 @@ impl fmt::Display for OnceKey {
     }
 }
 
-/// What the store knows of a name.
+/// A name in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Creation {
     pub key: OnceKey,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// What became of it; `None`: unknown, or it is being created.
+    /// Its job; `None`: unknown, or it is being created.
     pub job: Option<CreatedJob>,
 }
 
@@ -229,7 +229,7 @@ impl OnceNames {
         self.0.store.see_to(|_| Ok(())).await
     }
 
-    /// Records the outcome of a creation for which it was unknown: its job, or that there is none. `false`: there is no
+    /// Records an outcome that was unknown: a name's job, or that there is none. `false`: there is no
     /// such name, or another outcome is known. `None`: its job is being created. A name that only another owner at this
     /// address has becomes this one's, too, with its job; that there is none frees it there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {

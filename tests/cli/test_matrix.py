@@ -528,7 +528,7 @@ def test_a_closed_standard_output_ends_only_what_would_print_its_result(
         if ended.status == 2:
             assert "standard output is closed" in ended.err
         else:
-            # What would be lost: test_process.py.
+            # test_process.py tests its text.
             assert bool(ended.err) is creates
     assert (sent(cli) > 0) is goes_on
 

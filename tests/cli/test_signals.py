@@ -42,7 +42,7 @@ def gate() -> threading.Event:
 
 @pytest.fixture
 def server(gate: threading.Event) -> Iterator[FaultServer]:
-    """A service that carries a write out at once, and answers behind the gate."""
+    """A service that carries a write out at once, and answers when the gate opens."""
     with FaultServer() as server:
         server.rest(READ_ALL, APPLY, GATE(gate), SEND(answer(201, JOB)))
         yield server

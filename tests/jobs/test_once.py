@@ -94,7 +94,7 @@ def test_names_are_kept_by_account_and_project(face: Face, store: Path) -> None:
 def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
     face: Face, stub: StubServer, store: Path, client: Any, known: bool
 ) -> None:
-    """An organization was set, or a key changed. What is recorded for the new owner leaves the old one's as it was."""
+    """An organization was set, or a key changed. A record for the new owner leaves the old one's as it was."""
     if known:
         create(face, client)
     else:

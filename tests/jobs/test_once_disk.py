@@ -46,7 +46,7 @@ def power_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         pytest.param("POST ", False, "unknown", id="before the request"),
         pytest.param("job-", False, "created", id="after the call"),
-        # What the two above can tell: nothing of it was there if a sync does nothing.
+        # Shows that the two above can fail: nothing is there if a sync does nothing.
         pytest.param("POST ", True, "lost", id="before the request, without syncs"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a process does at its end that ``multiprocessing`` started: before Python 3.14 it ends without ``atexit``."""
+"""The end of a process that ``multiprocessing`` started: before Python 3.14 it runs no callback of ``atexit``."""
 
 from __future__ import annotations
 
