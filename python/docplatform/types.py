@@ -157,9 +157,7 @@ class JobsReport(NamedTuple):
     requests: int
 
     @classmethod
-    def _of(
-        cls, names: list[str], results: dict[str, Any], requests: int, final: list[str]
-    ) -> JobsReport:
+    def _of(cls, names: list[str], results: dict[str, Any], requests: int, final: list[str]) -> JobsReport:
         report = cls({}, {}, {}, requests)
         for name in names:
             if name in results:

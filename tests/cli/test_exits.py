@@ -110,7 +110,9 @@ def test_a_status_that_is_not_known_is_named_and_can_end_the_wait(cli: Cli) -> N
     assert (ended.status, ended.out) == (6, "")
     warning = 'the status "can celled", which this client does not know: the wait goes on, unless --final'
     assert ended.err.count(warning) == 1
-    assert ended.err.splitlines()[-1].endswith("look at the job on the platform. `--final 'can celled'` ends a wait at it.")
+    assert ended.err.splitlines()[-1].endswith(
+        "look at the job on the platform. `--final 'can celled'` ends a wait at it."
+    )
     assert "keeps running" not in ended.err
     ended = cli("job", "wait", "job-1", "--final", "can celled", *SOON)
     assert (ended.status, ended.err.splitlines()[-1]) == (0, "Job job-1 is can celled.")

@@ -116,7 +116,7 @@ def test_what_a_closed_standard_output_loses_is_on_stderr(
 def test_nothing_is_sent_if_nothing_could_show_the_result(
     stub: StubServer, tmp_path: Path, command: str, closed: str
 ) -> None:
-    done = shell(stub, f"cd {tmp_path}; echo '{{\"a\": \"Fix it\"}}' > p.json; $cli job {command} {closed}")
+    done = shell(stub, f'cd {tmp_path}; echo \'{{"a": "Fix it"}}\' > p.json; $cli job {command} {closed}')
     assert (done.status, stub.requests) == (2, [])
 
 

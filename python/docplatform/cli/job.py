@@ -80,6 +80,7 @@ _once_option = click.option(
 @with_creation
 def run(
     session: Session,
+    /,
     prompt: tuple[str, ...],
     file: str | None,
     name: str | None,
@@ -161,7 +162,7 @@ def get(session: Session, job: str) -> None:
 @click.argument("job")
 @_wait_options
 @with_job
-def wait(session: Session, job: str, **how: Any) -> None:
+def wait(session: Session, /, job: str, **how: Any) -> None:
     """Wait until a job is final. JOB is its id.
 
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
@@ -180,6 +181,7 @@ def wait(session: Session, job: str, **how: Any) -> None:
 @with_job
 def message(
     session: Session,
+    /,
     job: str,
     prompt: tuple[str, ...],
     file: str | None,
