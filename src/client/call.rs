@@ -173,7 +173,7 @@ impl Received {
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
         let failure = Failure::Unreadable {
             head,
-            reason: error.reason,
+            reason: error.reason.into(),
             body,
             is_requested: error.is_requested,
         };

@@ -43,7 +43,7 @@ pub enum About {
     /// A job that was created under a name, and that the store could not record.
     Unrecorded(Box<UnrecordedJob>),
     /// A job's status that this client does not know.
-    UnknownStatus,
+    UnknownStatus(String),
 }
 
 /// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.

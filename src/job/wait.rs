@@ -15,7 +15,8 @@ use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::once::STATUS_UNKNOWN;
 use crate::job::{self, ACTIVE, Job, Prompt};
-use crate::text::{safe, str_literal};
+use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 /// Growth factor between successive poll intervals.
 const POLL_GROWTH: f64 = 1.5;
@@ -64,16 +65,19 @@ impl WaitOptions {
     /// Checks them. One interval that is given moves the other's default, two must fit.
     pub fn validate(self) -> Result<Wait> {
         for (name, given) in [
-            ("poll_interval", self.poll_interval),
-            ("max_poll_interval", self.max_poll_interval),
+            (Setting::PollInterval, self.poll_interval),
+            (Setting::MaxPollInterval, self.max_poll_interval),
         ] {
             given.map(|given| seconds(name, given)).transpose()?;
         }
         let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
             (Some(first), Some(longest)) if first > longest => {
-                return Err(Error::argument(format!(
-                    "poll_interval ({first}) is longer than max_poll_interval ({longest})"
-                )));
+                return Err(Error::argument(message![
+                    Setting::PollInterval,
+                    format!(" ({first}) is longer than "),
+                    Setting::MaxPollInterval,
+                    format!(" ({longest})"),
+                ]));
             }
             (Some(first), longest) => {
                 (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first)))
@@ -86,21 +90,24 @@ impl WaitOptions {
             .iter()
             .find(|status| status.trim().is_empty() || *status == ACTIVE)
         {
-            return Err(Error::argument(format!(
-                "final must name statuses of a job that has ended, not {:?}",
-                safe(wrong, MAX_STATUS)
-            )));
+            return Err(Error::argument(message![
+                Setting::Final,
+                format!(
+                    " must name statuses of a job that has ended, not {:?}",
+                    safe(wrong, MAX_STATUS)
+                ),
+            ]));
         }
         Ok(Wait {
             timeout: self
                 .timeout
-                .map(|timeout| seconds_or_zero("timeout", timeout))
+                .map(|timeout| seconds_or_zero(Setting::Timeout, timeout))
                 .transpose()?,
-            poll_interval: seconds("poll_interval", first)?,
-            max_poll_interval: seconds("max_poll_interval", longest)?,
+            poll_interval: seconds(Setting::PollInterval, first)?,
+            max_poll_interval: seconds(Setting::MaxPollInterval, longest)?,
             check: self.check,
             also_final: self.also_final,
-            settle: seconds_or_zero("settle", self.settle)?,
+            settle: seconds_or_zero(Setting::Settle, self.settle)?,
         })
     }
 }
@@ -281,14 +288,10 @@ async fn rest(at: Instant, until: Option<Instant>) {
 
 fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
-        let another = match is_named {
-            true => "use another name, which creates another job: this name keeps this one",
-            false => "create another one",
-        };
-        let message = format!(
-            "job {} failed: look at it on the platform; then send it a message, or {another}",
-            shown(&job.id)
-        );
+        let message = message![
+            format!("job {} failed", shown(&job.id)),
+            Advice::LookAtJob { named: is_named }
+        ];
         observer.failed(Some(job));
         return Err(Error::new(Kind::JobFailed, message));
     }
@@ -305,19 +308,26 @@ fn too_late(
     let status = last
         .as_ref()
         .map_or("never seen", |job| job.status.as_str());
-    let advice = match &last {
-        Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => format!(
-            "this client does not know that status, so look at the job on the platform; final=({},) ends a wait at it",
-            str_literal(&safe(status, MAX_STATUS))
-        ),
-        _ => "it keeps running, and you can wait for it again".to_owned(),
-    };
-    let message = format!(
-        "job {} was not final after {} s (last status: {}); {advice}",
+    let mut message = message![format!(
+        "job {} was not final after {} s (last status: {}",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),
-    );
+    )];
+    match &last {
+        // After a message, a final status may be the old one.
+        Some(job) if job.is_final() => message.push(")"),
+        Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => {
+            message.push(", which this client does not know)");
+            message.push(Advice::EndAtStatus {
+                status: safe(status, MAX_STATUS),
+            });
+        }
+        _ => {
+            message.push("), and keeps running");
+            message.push(Advice::WaitForJob { job: shown(id) });
+        }
+    }
     observer.failed(last);
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
@@ -337,12 +347,12 @@ fn unanswered() -> Error {
 
 /// The line about a status that is neither final nor that of a job at work.
 fn unknown_status(job: &Job) -> Note {
+    let status = safe(&job.status, MAX_STATUS);
     let text = format!(
-        "job {} has the status {}, which this client does not know: the wait goes on, unless final= names it",
+        "job {} has the status '{status}', which this client does not know: the wait goes on",
         shown(&job.id),
-        str_literal(&safe(&job.status, MAX_STATUS)),
     );
-    Note::new(Level::Warning, text).about(About::UnknownStatus)
+    Note::new(Level::Warning, text).about(About::UnknownStatus(status))
 }
 
 /// An id, which the service chose.

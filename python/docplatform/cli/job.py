@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError, JobFailedError
-from docplatform.cli import batch, exits, files, once, output
+from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
@@ -116,7 +116,9 @@ def run(
                 job = client.wait_for_job(job, on_poll=on_poll, **_given(how))
         except JobFailedError as error:
             if name is not None:
-                error.add_note(f"The name {shown(name)} keeps this job: another name creates another job.")
+                exits.note(
+                    error, f"The name {shown(name)} keeps this job: another name creates another job."
+                )
             raise
     _print_result(session, job)
 
@@ -224,9 +226,7 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:
-            if getattr(interrupt, "job_id", None) is None:
-                # Its message was under way, or nothing was.
-                interrupt.add_note(exits.goes_on(job, session.again))
+            exits.note(interrupt, phrases.goes_on(session.again, job=job))
             raise
         except DocPlatformError as error:
             if session.json and error.job is not None:
@@ -241,7 +241,7 @@ def _create(session: Session, prompt: str, name: str | None) -> None:
             job = once.create(session, client, prompt, name)
     except KeyboardInterrupt as interrupt:
         # The answer came after the signal.
-        if (job_id := getattr(interrupt, "job_id", None)) is not None and not session.json:
+        if (job_id := getattr(interrupt, "_job_id", None)) is not None and not session.json:
             print(_printed(job_id))
         raise
     _print_id(session, job)
@@ -249,7 +249,7 @@ def _create(session: Session, prompt: str, name: str | None) -> None:
 
 def _print_id(session: Session, job: Job) -> None:
     """Prints the id of a job without waiting for it."""
-    _print(session, job, _printed(job.id), exits.goes_on(job.id, session.again))
+    _print(session, job, _printed(job.id), phrases.goes_on(session.again, job=job.id))
 
 
 def _printed(job_id: str) -> str:

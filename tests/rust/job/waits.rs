@@ -7,11 +7,12 @@ use docplatform::client::observer::About;
 use docplatform::error::{Error, Kind, Result};
 use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Job};
+use docplatform::text::message::Advice;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, all_of, bare, client, client_throwing, client_with, create,
-    dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Reply, Script, Step, advises, all_of, bare, client, client_throwing, client_with,
+    create, dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -90,7 +91,7 @@ async fn a_wait_looks_once_more_at_its_very_end() {
     assert_eq!(recorder.last().unwrap().status, "active");
     assert!(
         error
-            .message
+            .to_string()
             .contains("not final after 10 s (last status: active)"),
         "{error}"
     );
@@ -168,7 +169,10 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     assert!(begun.elapsed() <= secs(15), "{:?}", begun.elapsed());
     let cause = error.source.as_ref().unwrap();
     assert_eq!(cause.kind, Kind::Timeout);
-    assert!(cause.message.contains("not answered within 5 s"), "{cause}");
+    assert!(
+        cause.to_string().contains("not answered within 5 s"),
+        "{cause}"
+    );
     assert_eq!(script.in_flight(), 0);
 }
 
@@ -187,8 +191,8 @@ async fn how_a_job_ended() {
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
                 assert_eq!(recorder.last().unwrap().status, status);
-                assert!(error.message.contains("job job_1 failed"), "{error}");
-                assert!(error.message.ends_with("or create another one"), "{error}");
+                assert!(error.to_string().contains("job job_1 failed"), "{error}");
+                assert!(advises(&error, Advice::LookAtJob { named: false }));
             }
         }
     }
@@ -213,19 +217,15 @@ async fn an_unknown_status_is_waited_on() {
         ["queued", "Completed", "queued", "active", "completed"],
         "and shown, each poll once"
     );
-    let notes = recorder.notes();
-    let warned = notes
-        .iter()
-        .filter(|note| note.about == Some(About::UnknownStatus));
-    let warned: Vec<_> = warned.map(|note| note.text.as_str()).collect();
-    let [first, second] = warned[..] else {
-        panic!("{warned:?}")
-    };
-    assert!(
-        first.contains("the status \"queued\", which this client does not know"),
-        "{first}"
-    );
-    assert!(second.contains("\"Completed\""), "{second}");
+    let warned: Vec<_> = recorder
+        .notes()
+        .into_iter()
+        .filter_map(|note| match note.about {
+            Some(About::UnknownStatus(status)) => Some(status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(warned, ["queued", "Completed"], "each once");
 
     let further = Wait {
         also_final: vec!["cancelled".to_owned()],
@@ -248,12 +248,14 @@ async fn an_unknown_status_is_waited_on() {
     )
     .await
     .unwrap_err();
+    let text = error.to_string();
     assert!(
-        error.message.contains("last status: \\u{1b}[2Jqueued")
-            && error.message.contains("does not know that status")
-            && !error.message.contains("keeps running"),
-        "{error}"
+        text.contains("last status: \\u{1b}[2Jqueued, which this client does not know"),
+        "{text}"
     );
+    assert!(!text.contains("keeps running"), "{text}");
+    let status = "\\u{1b}[2Jqueued".to_owned();
+    assert!(advises(&error, Advice::EndAtStatus { status }));
 }
 
 /// Rows: J8.
@@ -273,7 +275,7 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
         let error = wait(&client(&script), target, &short, &Recorder::default())
             .await
             .unwrap_err();
-        assert!(error.message.contains("job a\\u{202e}b "), "{error}");
+        assert!(error.to_string().contains("job a\\u{202e}b "), "{error}");
     }
 }
 
@@ -422,7 +424,10 @@ async fn transient_failures_are_tolerated() {
         (error.kind, recorder.last().is_none()),
         (Kind::WaitTimeout, true)
     );
-    assert!(error.message.contains("last status: never seen"), "{error}");
+    assert!(
+        error.to_string().contains("last status: never seen"),
+        "{error}"
+    );
     let last = error.source.as_ref().unwrap();
     assert_eq!(
         (last.kind, last.status),
