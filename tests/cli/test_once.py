@@ -61,7 +61,7 @@ def test_an_answer_that_is_no_job_proves_nothing(cli: Cli, once: tuple[str, ...]
     ended = cli(*RUN, *once)
     assert ended.status == 7
     assert "a web page came" in ended.err
-    assert "check --base-url" in ended.err
+    assert "check that --base-url is the address of the API" in ended.err
     assert "--never-created" in ended.err
     cli.stub.fail_next(status=201, body={"id": "job-1"})
     ended = cli(*RUN, "--once", "applied", *once[2:])

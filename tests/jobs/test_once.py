@@ -57,7 +57,9 @@ def test_run_job_under_a_name_waits_for_the_job_that_is_there(
     stub.script_job("active", "failed")
     how: dict[str, Any] = {"once": NAME, "poll_interval": 0.01}
     for _ in range(2):
-        with pytest.raises(JobFailedError):
+        with pytest.raises(
+            JobFailedError, match="this name keeps this job, and another name creates another one"
+        ):
             face.run(client.run_job(PROMPT, **how))
     stub.jobs[0].status = "completed"
     assert face.run(client.run_job(PROMPT, **how)).status == "completed"

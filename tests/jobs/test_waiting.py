@@ -80,9 +80,9 @@ def test_a_status_that_is_not_known_is_warned_of_and_can_end_the_wait(face: Face
     client = face.client(stub)
     stub.script_job("active", "cancelled")
     with (
-        pytest.warns(DataWarning, match=r'the status "cancelled", which this client does not know') as warned,
+        pytest.warns(DataWarning, match=r"the status 'cancelled', which this client does not know") as warned,
         pytest.raises(
-            WaitTimeoutError, match=r"does not know that status.*final=\(\"cancelled\",\)"
+            WaitTimeoutError, match=r"which this client does not know.*final=\(\"cancelled\",\)"
         ) as caught,
     ):
         face.run(client.run_job("Fix it", timeout=0.3, poll_interval=0.01, max_poll_interval=0.01))

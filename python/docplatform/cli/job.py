@@ -116,9 +116,7 @@ def run(
                 job = client.wait_for_job(job, on_poll=on_poll, **_given(how))
         except JobFailedError as error:
             if name is not None:
-                exits.note(
-                    error, f"The name {shown(name)} keeps this job: another name creates another job."
-                )
+                exits.note(error, f"The name {shown(name)} keeps this job: another name creates another job.")
             raise
     _print_result(session, job)
 
