@@ -79,6 +79,7 @@ settings! {
     Store "store"
     ThreadId "thread_id"
     Timeout "timeout"
+    Until "until"
     Whole "whole"
 }
 
