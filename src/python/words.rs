@@ -157,29 +157,10 @@ fn advice(advice: &Advice) -> String {
                 quoted(job)
             );
         }
-        Advice::ResolveName {
-            name,
-            job: None,
-            exists,
-        } => {
-            let name = quoted(name);
-            let none = match exists {
-                true => String::new(),
-                false => format!(
-                    ", or resolve_once({name}, None) if there is no such job after some minutes"
-                ),
-            };
-            return format!("then record what you found: resolve_once({name}, \"JOB-ID\"){none}");
-        }
-        Advice::ResolveName {
-            name,
-            job: Some(job),
-            ..
-        } => {
+        Advice::ResolveName { name, job, exists } => {
             return format!(
-                "then record what you found: resolve_once({}, {}) to use this job, or use another name for another one",
-                quoted(name),
-                quoted(job)
+                "then record what you found: {}",
+                resolve(&quoted(name), job.as_deref(), *exists)
             );
         }
         Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
@@ -198,6 +179,23 @@ fn advice(advice: &Advice) -> String {
         }
     };
     text.to_owned()
+}
+
+/// The calls that record the outcome of a name, which is a literal.
+fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
+    let call = |job: &str| format!("resolve_once({name}, {job})");
+    match job {
+        Some(job) => {
+            let call = call(&quoted(job));
+            format!("{call} to use this job, or use another name for another one")
+        }
+        None if exists => call("\"JOB-ID\""),
+        None => format!(
+            "{}, or {} if there is no such job after some minutes",
+            call("\"JOB-ID\""),
+            call("None")
+        ),
+    }
 }
 
 /// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's words, and the value or
