@@ -130,6 +130,8 @@ advice! {
     CheckProxy {}
     /// A web page came instead of JSON.
     CheckPage {}
+    /// A path that the user gave.
+    CheckPath {}
     /// A write has happened.
     DoNotRepeat {}
     /// A status that the client does not know.
