@@ -52,6 +52,9 @@ impl Client {
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {
+            if let Some(flight) = &call.flight {
+                flight.enter(*deadline, observer).await?;
+            }
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
             let had_time = Instant::now() < last_call;
@@ -88,6 +91,9 @@ impl Client {
                     Grant::Granted(granted) => ticket = Some(granted),
                     Grant::Wait(slot) => {
                         drop(turn);
+                        if let Some(flight) = &call.flight {
+                            flight.leave();
+                        }
                         if self.on_budget == WaitOrStop::Stop {
                             return Err(messages::budget_spent(call, slot));
                         }

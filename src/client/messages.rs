@@ -119,6 +119,24 @@ pub(crate) fn no_place(deadline: Duration) -> Error {
     Error::new(Kind::Timeout, text).past_deadline()
 }
 
+/// Another call fetches what the call wants, and takes longer than the call may.
+pub(crate) fn still_fetching(deadline: Duration) -> Error {
+    let text = format!(
+        " within its deadline of {} s, because another call was still fetching the same page: call again, or with a longer deadline=",
+        deadline.as_secs_f64(),
+    );
+    Error::new(Kind::Timeout, text).past_deadline()
+}
+
+/// The store did not say whether another call fetches what the call wants.
+pub(crate) fn no_claim(mut error: Error) -> Error {
+    error.message = format!(
+        ", because the store could not be asked for the page again: {}",
+        error.message
+    );
+    error
+}
+
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
     error.message = format!(

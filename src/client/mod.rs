@@ -33,7 +33,7 @@ mod stats;
 
 pub use crate::store::ClientStore;
 pub use attempt::{Failure, Head};
-pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
+pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received, SingleFlight};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
@@ -78,7 +78,10 @@ impl Books {
         let clock = store
             .as_ref()
             .map_or_else(Clock::system, |store| store.clock.clone());
-        let (exports, names) = (store.clone().map(Exports), store.clone().map(OnceNames));
+        let (exports, names) = (
+            store.clone().map(Exports::new),
+            store.clone().map(OnceNames),
+        );
         Arc::new(Self {
             clock,
             store,
@@ -269,6 +272,7 @@ impl Client {
             cap: self.settings.max_response_bytes,
             prompt: None,
             journal: None,
+            flight: None,
         }
     }
 

@@ -1,8 +1,6 @@
 //! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
@@ -12,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
-use crate::store::fork::LockedFile;
+use crate::store::lock::FileLock;
 use crate::store::pages::{pack, unpack, wire};
-use crate::store::{ClientStore, account, lock};
+use crate::store::{ClientStore, account};
 use crate::text::str_literal;
 
 /// What stands in a `SELECT` for a [`Creation`].
@@ -304,50 +302,5 @@ fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
 /// Bytes of a lock's name.
 const LOCK_NAME: usize = 8;
 
-/// The right to create the job of a name. The file system keeps it, and drops it with the process: a name that nobody has
-/// locked, and that has no job, was left by a process that died.
-#[derive(Debug)]
-pub struct CreationLock {
-    file: LockedFile,
-    path: PathBuf,
-}
-
-impl CreationLock {
-    fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
-        while let Some(file) = lock::take(&path)? {
-            // The one who had it may have removed the file that was opened here.
-            if is_at(&file, &path)? {
-                return Ok(Some(Self {
-                    file: LockedFile::keep(file),
-                    path,
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Drop for CreationLock {
-    fn drop(&mut self) {
-        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
-        if cfg!(unix) && self.file.is_ours() {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Whether an open file is the one that stands at `path`.
-fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let open = file.metadata()?;
-        Ok(fs::symlink_metadata(path)
-            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        Ok(true)
-    }
-}
+/// The right to create the job of a name. A name that nobody has locked, and that has no job, was left by a process that died.
+pub type CreationLock = FileLock;

@@ -283,6 +283,7 @@ pub(crate) fn read() -> Call {
         cap: 1 << 20,
         prompt: None,
         journal: None,
+        flight: None,
     }
 }
 

@@ -187,6 +187,7 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         cap: 1 << 20,
         prompt: None,
         journal: None,
+        flight: None,
     };
     let budget = analytics && process.client.budget().is_some();
     let reads = (0..count).map(|_| {
