@@ -48,17 +48,14 @@ impl Exports {
     pub async fn claim(&self, export: i64, offset: u64) -> Result<PageClaim> {
         let client = Arc::clone(&self.0);
         let claim = move |connection: &mut Connection| {
-            let stored = || pages::find(connection, export, pages::AT, offset);
-            if let Some(page) = stored()? {
-                return Ok(PageClaim::Stored(page));
-            }
             let number = [export.to_le_bytes(), offset.to_le_bytes()].concat();
             let name = format!("-page-{:03x}", xxh3_64(&number) % LOCK_NAMES);
             let Some(lock) = FileLock::take(beside(client.store.path(), &name))? else {
                 return Ok(PageClaim::Taken);
             };
-            // Looked for again: the process that had the lock before may have kept the page meanwhile.
-            Ok(stored()?.map_or(PageClaim::Ours(lock), PageClaim::Stored))
+            // Only now: the process that had the lock before may have kept the page meanwhile.
+            let stored = pages::find(connection, export, pages::AT, offset)?;
+            Ok(stored.map_or(PageClaim::Ours(lock), PageClaim::Stored))
         };
         self.0.store.run(claim).await
     }

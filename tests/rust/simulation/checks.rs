@@ -1,11 +1,12 @@
 //! What must be true at the end of a run, of all that was sent in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::{self, is_kept};
 use crate::calls::retry;
 use crate::once::is_doubtful;
 use crate::process::{POLLS, jitter};
-use crate::scenario::{Export, Op, Scenario, Settings};
+use crate::scenario::{Export, Habits, OPEN_DAY, Op, Scenario, What};
 use crate::world::{End, Sent, World, lines};
 
 /// The longest that a service's word is taken for, in seconds.
@@ -16,23 +17,10 @@ pub(crate) fn check(world: &World) {
     let sent = world.state().sent.clone();
     attempts(world, &sent);
     throttles(world, &sent);
-    let Settings { budget, jobs, .. } = world.scenario.settings;
-    if let Some((per_hour, reserve)) = budget {
-        hours(
-            world,
-            sent.iter().filter(|sent| sent.lane == 2),
-            (per_hour - reserve) as usize,
-        );
-    }
-    if let Some(per_hour) = jobs {
-        hours(
-            world,
-            sent.iter().filter(|sent| sent.creates()),
-            per_hour as usize,
-        );
-    }
+    budget::hours(world, &sent);
     growth(world, &sent);
     whole_pages(world, &sent);
+    once(world, &sent);
 }
 
 /// Whatever part of a listing is read, a store is filled with whole pages, which serve the next reader.
@@ -73,6 +61,72 @@ fn whole_pages(world: &World, sent: &[Sent]) {
     }
 }
 
+/// A page of a final range is fetched once, over all calls and processes, unless somebody asks for `refresh`.
+fn once(world: &World, sent: &[Sent]) {
+    let scenario = &world.scenario;
+    let Habits {
+        moving,
+        cap,
+        filters,
+        stands,
+        ..
+    } = &scenario.habits;
+    // Where pages are not as they were asked for, those of readers with different page sizes do not join.
+    let is_odd = cap.is_some() || *filters || *stands || *moving > 0;
+    if !scenario.settings.store || is_odd || !scenario.disk_keeps() || !scenario.clock_is_right() {
+        return;
+    }
+    let is_refreshed = |what: What| {
+        let mut exports = scenario
+            .processes
+            .iter()
+            .flatten()
+            .filter_map(|op| match op {
+                Op::Export(export) if export.refresh => Some(*export),
+                _ => None,
+            });
+        exports.any(|export| export.whats().any(|other| other == what))
+    };
+    let is_kept = |sent: &&Sent| {
+        let any_path = |export: &Export| export.any_path;
+        !scenario.export_of(sent.tag).is_some_and(any_path)
+    };
+    let settles = scenario.settles();
+    let mut pages = BTreeMap::<_, Vec<&Sent>>::new();
+    let mut early = BTreeSet::new();
+    for sent in sent.iter().filter(is_kept) {
+        let Some(page) = &sent.page else { continue };
+        // Several may ask ahead for what comes after the end, and nobody keeps that.
+        if page.rows.is_empty() && page.offset > 0 {
+            continue;
+        }
+        if page.what.day == OPEN_DAY && sent.begun < settles {
+            early.insert(page.what);
+        } else if !is_refreshed(page.what) {
+            pages.entry((page.what, &sent.url)).or_default().push(sent);
+        }
+    }
+    for ((what, url), sent) in pages {
+        // A process that died may have lost its page.
+        let is_lost = |sent: &Sent| world.life_of(sent.process) > sent.life;
+        let good: Vec<_> = sent
+            .iter()
+            .filter(|sent| sent.end == End::Good && !is_lost(sent))
+            .collect();
+        // An export that began before its range was final is fetched once more after that.
+        let is_begun_early = early.contains(&what);
+        // The same words ask for the totals and for a page of one row.
+        let is_of_one_row = url.contains("limit=1&offset=0");
+        let most = 1 + usize::from(is_begun_early) + usize::from(is_of_one_row);
+        let overlaps = |pair: &[&Sent]| {
+            !is_lost(pair[0]) && pair[0].ended.is_none_or(|ended| pair[1].begun < ended)
+        };
+        if good.len() > most || most == 1 && sent.windows(2).any(|pair| overlaps(pair)) {
+            return world.violation(format!("a final range was fetched again{}", lines(sent)));
+        }
+    }
+}
+
 /// No call is tried again where, or before, or more often than the policy says.
 fn attempts(world: &World, sent: &[Sent]) {
     let settings = &world.scenario.settings;
@@ -97,7 +151,7 @@ fn attempts(world: &World, sent: &[Sent]) {
             let (first, then) = (pair[0], pair[1]);
             let Some(ended) = first.ended else { continue };
             // What a 429 asks for under a budget is the ledger's to keep, however long.
-            let spent = has_budget(settings, first) && matches!(first.end, End::Status(429, _));
+            let spent = is_kept(settings, first) && matches!(first.end, End::Status(429, _));
             let longest = if spent {
                 u64::MAX
             } else {
@@ -126,7 +180,7 @@ fn throttles(world: &World, sent: &[Sent]) {
         else {
             continue;
         };
-        let is_spent = status == 429 && has_budget(settings, first);
+        let is_spent = status == 429 && is_kept(settings, first);
         let asked = match told {
             Some(asked) => asked.min(MAX_BELIEVED),
             None if is_spent => 3_600,
@@ -146,53 +200,6 @@ fn throttles(world: &World, sent: &[Sent]) {
                 "asked to wait until {until}, and did not{}",
                 lines([first, then])
             ));
-        }
-    }
-}
-
-/// Whether a budget is kept of what a request does.
-fn has_budget(settings: &Settings, sent: &Sent) -> bool {
-    settings.budget.is_some() && sent.lane == 2 || settings.jobs.is_some() && sent.creates()
-}
-
-/// Never more than the budget in any hour, however the service counts.
-fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
-    let Scenario {
-        jumps,
-        deletions,
-        settings,
-        ..
-    } = &world.scenario;
-    let only_back = jumps.iter().all(|jump| jump.by < 0);
-    // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
-    let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
-    let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
-    for sent in sent {
-        let Some(left) = sent.left else { continue };
-        let owner = if shared {
-            (0, 0)
-        } else {
-            (sent.process, sent.life)
-        };
-        // Somewhere between the two the service counted it.
-        ledgers
-            .entry(owner)
-            .or_default()
-            .push((left, sent.answered.or(sent.ended).unwrap_or(left)));
-    }
-    for requests in ledgers.values() {
-        for &(_, begin) in requests {
-            // In whole seconds, with both ends.
-            let within = |&&(left, ended): &&(u64, u64)| {
-                ended >= begin && left / 1_000 <= begin / 1_000 + 3_600
-            };
-            let count = requests.iter().filter(within).count();
-            if count > most {
-                world.violation(format!(
-                    "{count} requests in the hour from {begin}, of {most}"
-                ));
-                return;
-            }
         }
     }
 }
@@ -227,7 +234,11 @@ fn growth(world: &World, sent: &[Sent]) {
     }
     drop(connection);
     let locks = std::fs::read_dir(world.path.parent().unwrap()).unwrap();
-    let is_left = |name: &std::ffi::OsString| name.to_string_lossy().contains("-once-");
+    let is_left = |name: &std::ffi::OsString| {
+        ["-once-", "-page-"]
+            .iter()
+            .any(|kind| name.to_string_lossy().contains(kind))
+    };
     if locks
         .map(|entry| entry.unwrap().file_name())
         .any(|name| is_left(&name))

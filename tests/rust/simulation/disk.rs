@@ -16,7 +16,7 @@ use crate::dice::Dice;
 use crate::world::{Life, World};
 
 /// The longest that a piece of work waits for a lock of the file.
-const MAX_LOCK_WAIT: u64 = 30_000;
+pub(crate) const MAX_LOCK_WAIT: u64 = 30_000;
 
 /// What waits for the disk of a process.
 #[derive(Default)]
@@ -124,11 +124,17 @@ fn perform(life: &Life, took: u64) -> bool {
     } else {
         let is_refused = matches!(end, WorkEnd::Uncommitted);
         let mut connection = world.connection.lock().unwrap();
-        connection
-            .commit_hook(is_refused.then_some(|| true))
-            .unwrap();
+        // A part of the time was spent in line, and the rest by its first transaction.
+        world.wait.begin(&connection, dice.below(took + 1));
+        let wait = Arc::clone(&world.wait);
+        let committed = move || {
+            wait.end();
+            is_refused
+        };
+        connection.commit_hook(Some(committed)).unwrap();
         work.perform(Ok(&mut connection));
         connection.commit_hook(None::<fn() -> bool>).unwrap();
+        world.wait.end();
     }
     if !matches!(end, WorkEnd::Done) || world.scenario.disk.latency > 0 {
         world.note(|| format!("disk of {}: {told}", life.process));

@@ -23,14 +23,13 @@ use docplatform::store;
 use serde_json::Value;
 use tokio::time::sleep;
 
+use crate::budget::check_slot;
 use crate::calls::segment;
-use crate::process::{BASE_URL, Done, Process};
+use crate::process::{Done, Process};
+use crate::repeats::Repeats;
 use crate::scenario::{ENDPOINTS, Export, Habits, OPEN_DAY, PROJECTS, What};
 use crate::service::{Answered, RANK, date, day};
-use crate::world::{BASE, End, Sent, World, in_short, lines};
-
-/// So long a request counts: an hour, and a second for services that count in whole ones.
-const HOUR: u64 = 3_601_000;
+use crate::world::{End, Sent, World, in_short, lines};
 
 /// How far an export came, as its user has it on the disk: written with the rows.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +60,7 @@ fn slice(day: u64, days: u64) -> Slice {
 fn listing(what: What, days: u64) -> Listing {
     let listing = Listing::days(
         what.endpoint(),
-        &segment(PROJECTS[what.project]),
+        &segment(what.project()),
         slice(what.day, days),
     );
     listing.in_slices((days > 1).then_some(Every::Day)).unwrap()
@@ -109,11 +108,30 @@ fn rows(turn: &Turn) -> Vec<(u64, u64)> {
     turn.rows.iter().map(row).collect()
 }
 
-pub(crate) async fn export(process: &Process, plan: Export) -> Done {
+/// All that a process exports at one time.
+pub(crate) async fn exports(process: &Process, plan: Export) -> Done {
+    let calls = (0..plan.calls).map(|_| export(process, plan));
+    let ended = futures_util::future::join_all(calls).await;
+    let pause = ended.into_iter().filter_map(|done| match done {
+        Done::Yes => None,
+        Done::Again(seconds) => Some(seconds),
+    });
+    pause.max().map_or(Done::Yes, Done::Again)
+}
+
+async fn export(process: &Process, plan: Export) -> Done {
     let (what, world) = (plan.what, process.world());
+    // What several do at one time is begun again as a whole.
+    let saves = plan.calls == 1;
     let by_offset = what.endpoint().paged_by == PagedBy::Offset;
     let offset = if by_offset { plan.offset } else { 0 };
-    let saved = process.desk.lock().unwrap().export.clone();
+    let saved = process
+        .desk
+        .lock()
+        .unwrap()
+        .export
+        .clone()
+        .filter(|_| saves);
     // Who resumes asks again for a page that he is within: what he has of a short one is known by its rows, not by their
     // numbers, and where pages name each other those of another who read at the same time may be other ones.
     let is_whole_read = saved.is_none() && plan.stop_every.is_none();
@@ -121,6 +139,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     let is_there = !plan.any_path && plan.whats().all(|what| world.state().whole.contains(&what));
     let is_there = is_there && !plan.refresh && is_whole_read;
     let asked_before = asked(process).len();
+    let (base_url, since) = (what.base_url(), world.now());
     loop {
         let place = match &progress.place {
             None => {
@@ -129,9 +148,9 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                 } else {
                     listing(what, plan.days)
                 };
-                Checkpoint::new(BASE_URL, listing, plan.page_size, offset)
+                Checkpoint::new(base_url, listing, plan.page_size, offset)
             }
-            Some(text) => Checkpoint::parse(text, BASE_URL).unwrap(),
+            Some(text) => Checkpoint::parse(text, base_url).unwrap(),
         };
         let paging = Paging {
             max_rows: plan.max_rows.map(|most| most - progress.count() as u64),
@@ -148,6 +167,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
             plan,
             begin: world.state().sent.len(),
         };
+        let mut repeats = (progress.parts == 1).then(|| Repeats::new(plan));
         while room > 0 {
             let observer: Arc<dyn ExportObserver> = process.ear();
             let begun = world.now();
@@ -164,6 +184,9 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         .iter()
                         .any(|found| matches!(found, Finding::CutOff { .. }));
                     let came = rows(&turn);
+                    if let Some(repeats) = &mut repeats {
+                        repeats.check(&part, &turn, &came);
+                    }
                     let taken = came.len().min(room);
                     room -= taken;
                     progress.day = turn
@@ -185,7 +208,9 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                             progress.count()
                         )
                     });
-                    process.desk.lock().unwrap().export = Some(progress.clone());
+                    if saves {
+                        process.desk.lock().unwrap().export = Some(progress.clone());
+                    }
                     if plan.thinks > 0 {
                         sleep(Duration::from_millis(plan.thinks)).await;
                     }
@@ -193,6 +218,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                 Ok(None) => {
                     part.check(progress.changed);
                     check(process, plan, &progress, true);
+                    check_served(process, plan, &progress, since);
                     if is_there && asked(process).len() > asked_before {
                         process.violation(format!(
                             "fetched again\n  {plan:?}{}",
@@ -235,16 +261,16 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
 }
 
 /// An export from its start, or from where it was resumed.
-struct Part<'a> {
-    process: &'a Process,
-    plan: Export,
+pub(crate) struct Part<'a> {
+    pub(crate) process: &'a Process,
+    pub(crate) plan: Export,
     /// How many requests there were before.
     begin: usize,
 }
 
 impl Part<'_> {
     /// The pages that came for it. From a store come others, too.
-    fn pages(&self) -> Vec<Answered> {
+    pub(crate) fn pages(&self) -> Vec<Answered> {
         if self.process.world().scenario.settings.store {
             return Vec::new();
         }
@@ -272,7 +298,7 @@ impl Part<'_> {
         let (Some(page), None) = (its.next(), its.next()) else {
             return;
         };
-        let Some(position) = page.ranks.iter().position(|rank| rank == last) else {
+        let Some(position) = page.rows.iter().position(|(rank, _)| rank == last) else {
             return;
         };
         let place = turn.mark.behind(taken);
@@ -298,11 +324,12 @@ impl Part<'_> {
         let bad = |what: &str| process.violation(format!("{what}\n  {plan:?}\n  {pages:?}"));
         for (number, page) in pages.iter().enumerate() {
             // A full one promises more, unless its body came before.
-            let same = |before: &Answered| (before.day, &before.ranks) == (page.day, &page.ranks);
+            let ranks = |page: &Answered| page.rows.iter().map(|row| row.0).collect::<Vec<_>>();
+            let same = |before: &Answered| (before.what, ranks(before)) == (page.what, ranks(page));
             let is_again = || pages[..number].iter().any(same);
             // Of any path, rows whose counts moved are other rows.
             let leads_nowhere =
-                page.ranks.is_empty() || plan.prefetch == 0 && !plan.any_path && is_again();
+                page.rows.is_empty() || plan.prefetch == 0 && !plan.any_path && is_again();
             let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
             if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
                 return bad("it went on after a page that leads nowhere");
@@ -330,11 +357,12 @@ impl Part<'_> {
         } else {
             WINDOW
         };
+        let has = |page: &Answered, rank| page.rows.iter().any(|row| row.0 == rank);
         let came_twice = pages.iter().enumerate().any(|(number, page)| {
             let before = &pages[number.saturating_sub(window)..number];
-            page.ranks
+            page.rows
                 .iter()
-                .any(|rank| before.iter().any(|before| before.ranks.contains(rank)))
+                .any(|row| before.iter().any(|before| has(before, row.0)))
         });
         if came_twice && !is_told {
             bad("a row came twice, and nobody was told");
@@ -346,8 +374,13 @@ impl Part<'_> {
 fn is_kept(world: &World, what: What) -> bool {
     let sql =
         "SELECT EXISTS (SELECT 1 FROM export WHERE project_id = ?1 AND path = ?2 AND date_from = ?3
-               AND kind = 'pages' AND finished IS NOT NULL)";
-    let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
+               AND kind = 'pages' AND finished IS NOT NULL AND account IN (SELECT id FROM account WHERE base_url = ?4))";
+    let its = (
+        what.project(),
+        what.endpoint().path,
+        date(what.day),
+        what.base_url(),
+    );
     world
         .connection
         .lock()
@@ -359,8 +392,13 @@ fn is_kept(world: &World, what: What) -> bool {
 /// What the store has of it: exports, offsets and numbers of rows.
 fn kept_pages(world: &World, what: What) -> String {
     let sql = "SELECT group_concat(printf('%d:%d+%d', export, offset, page.rows), ' ') FROM page JOIN export ON export = export.id
-               WHERE project_id = ?1 AND path = ?2 AND date_from = ?3";
-    let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
+               WHERE project_id = ?1 AND path = ?2 AND date_from = ?3 AND account IN (SELECT id FROM account WHERE base_url = ?4)";
+    let its = (
+        what.project(),
+        what.endpoint().path,
+        date(what.day),
+        what.base_url(),
+    );
     let pages: Option<String> = world
         .connection
         .lock()
@@ -368,6 +406,66 @@ fn kept_pages(world: &World, what: What) -> String {
         .query_row(sql, its, |row| row.get(0))
         .unwrap();
     pages.unwrap_or_default()
+}
+
+/// Whether the store served what a call read of the open day, as nobody asked for any of it since the call began; that must be final
+/// by then.
+fn is_served(process: &Process, what: What, begun: u64) -> bool {
+    let (world, scenario) = (process.world(), &process.world().scenario);
+    let is_of_it = |sent: &Sent| sent.page.as_ref().is_none_or(|page| page.what == what);
+    let is_asked = {
+        let state = world.state();
+        let mut since = state
+            .sent
+            .iter()
+            .filter(|sent| sent.lane == 2 && sent.ended.is_none_or(|ended| ended >= begun));
+        since.any(is_of_it)
+    };
+    let has_store = process.client.exports().is_some();
+    if what.day != OPEN_DAY || is_asked || !has_store || !scenario.clock_is_right() {
+        return false;
+    }
+    if begun < scenario.settles() {
+        process.violation(format!("a range that may change is served: {what:?}"));
+    }
+    true
+}
+
+/// Whether rows that nobody asked for were fetched when their range was final, and whether `refresh` fetched all of them.
+fn check_served(process: &Process, plan: Export, progress: &Progress, begun: u64) {
+    let (world, what, its) = (process.world(), plan.what, asked(process));
+    let rows = progress.rows.get(&what.day).map_or(&[][..], Vec::as_slice);
+    if plan.refresh && world.scenario.settings.store {
+        // By this call, or by one that shares its fetch.
+        let since = its.iter().map(|sent| sent.begun).min();
+        let state = world.state();
+        let pages = state.sent.iter().filter(|sent| {
+            since.is_some_and(|since| sent.ended.is_some_and(|ended| ended >= since))
+        });
+        let pages: Vec<_> = pages.filter_map(|sent| sent.page.as_ref()).collect();
+        let is_new = |row: &(u64, u64)| pages.iter().any(|page| page.rows.contains(row));
+        let is_all_new = rows.iter().all(is_new);
+        drop(state);
+        if !is_all_new {
+            process.violation(format!(
+                "rows of before are served as new\n  {plan:?}{}",
+                lines(&its)
+            ));
+        }
+        return;
+    }
+    // What was begun of a range that may change is continued for a day, and so may be all of a part.
+    let is_part = plan.max_rows.is_some() || plan.offset > 0;
+    if !its.is_empty() || is_part || plan.any_path {
+        return;
+    }
+    let settling = world.scenario.habits.settling;
+    if is_served(process, what, begun) && settling {
+        let last = of_all(world.state().service.truth(what).versions.last().unwrap());
+        if !rows.iter().all(|row| last.contains(row)) {
+            process.violation(format!("rows that were not final are served\n  {plan:?}"));
+        }
+    }
 }
 
 /// What the process has asked for in what it does now.
@@ -393,14 +491,14 @@ fn failed(process: &Process, plan: Export, error: &Error) -> Done {
     let Habits {
         cap,
         filters,
-        moving,
         stands,
         ..
     } = &process.world().scenario.habits;
-    let is_odd = cap.is_some() || *filters || *moving > 0 || *stands;
+    let moves = process.world().scenario.habits.moves(plan.what);
+    let is_odd = cap.is_some() || *filters || moves || *stands;
     let by_page = plan.what.endpoint().paged_by == PagedBy::Nothing;
     // Rows that move by a whole page bring it again.
-    let comes_again = *filters || *stands || *moving > 0;
+    let comes_again = *filters || *stands || moves;
     check_reason(
         process,
         error,
@@ -442,38 +540,6 @@ fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
             "an error without a reason{}{}",
             in_short(error),
             lines(&sent)
-        ));
-    }
-}
-
-/// Whether a budget that is spent promises no request before one may go out.
-fn check_slot(process: &Process, error: &Error) {
-    let (world, scenario) = (process.world(), &process.world().scenario);
-    let (Some((per_hour, reserve)), Some(slot)) = (scenario.settings.budget, error.resets_at)
-    else {
-        return;
-    };
-    if !scenario.clock_is_right() || !scenario.disk_is_good() || !scenario.kills.is_empty() {
-        return;
-    }
-    let (now, life) = (world.now(), &process.life);
-    // At best a request counts from its beginning on: it may have been under way when the slot was promised.
-    let mut counted = Vec::new();
-    for sent in world
-        .state()
-        .sent
-        .iter()
-        .filter(|sent| sent.lane == 2 && sent.left.is_some())
-    {
-        if scenario.settings.store || (sent.process, sent.life) == (life.process, life.number) {
-            counted.extend(Some(sent.begun).filter(|begun| begun + HOUR > now));
-        }
-    }
-    let slot = slot.as_millisecond().cast_unsigned().saturating_sub(BASE);
-    let first = counted.iter().min().map_or(0, |first| first + HOUR);
-    if counted.len() as u64 >= per_hour - reserve && slot < first {
-        process.violation(format!(
-            "a slot at {slot} is promised, the next one is at {first}"
         ));
     }
 }
@@ -592,17 +658,18 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
     let Habits {
         cap,
         filters,
-        moving,
         stands,
         limit,
         ..
     } = &scenario.habits;
-    let is_odd = cap.is_some() || *filters || *moving > 0 || *stands || limit.is_some();
+    let moves = scenario.habits.moves(plan.what);
+    let is_odd = cap.is_some() || *filters || moves || *stands || limit.is_some();
     let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
     if is_odd
         || !by_offset
         || scenario.fault_chance > 0
         || scenario.settings.store
+        || plan.calls > 1
         || progress.parts > 1
         || !scenario.kills.is_empty()
     {
@@ -623,12 +690,19 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
 }
 
 pub(crate) async fn totals(process: &Process, what: What) -> Done {
+    let begun = process.world().now();
     let found = source::totals(&process.client, &listing(what, 1), &*process.ear()).await;
     match found {
         Ok(totals) => {
             let versions = process.world().state().service.truth(what).versions.len() as i64;
+            let quiet = process.world().scenario.habits.quiet;
             if !(1..=versions).contains(&totals.total) {
                 process.violation(format!("{totals:?} of {versions} versions"));
+            }
+            if is_served(process, what, begun) && !quiet && totals.total != versions {
+                process.violation(format!(
+                    "totals that were not final are served: {totals:?} of {versions} versions"
+                ));
             }
             Done::Yes
         }
@@ -651,11 +725,12 @@ pub(crate) async fn sync_days(
     };
     let (world, scenario) = (process.world(), &process.world().scenario);
     let what = store::What::of(!totals);
+    let first = scenario.address(process.life.process) * PROJECTS.len();
     let whats: Vec<_> = (0..PROJECTS.len())
         .flat_map(|project| {
             days.clone().map(move |day| What {
                 endpoint,
-                project,
+                project: first + project,
                 day,
             })
         })
@@ -691,13 +766,9 @@ pub(crate) async fn sync_days(
             found.ended
         )
     });
-    let Habits {
-        filters,
-        stands,
-        moving,
-        ..
-    } = scenario.habits;
-    let odd = filters || stands || moving > 0;
+    let habits = &scenario.habits;
+    let moves = whats.iter().any(|what| habits.moves(*what));
+    let odd = habits.filters || habits.stands || moves;
     for error in found
         .failures
         .iter()
@@ -717,7 +788,11 @@ pub(crate) async fn sync_days(
         return Done::Again(600);
     }
     if is_good && !totals {
-        world.state().whole.extend(whats);
+        let is_final = |what: &What| what.day != OPEN_DAY;
+        world
+            .state()
+            .whole
+            .extend(whats.into_iter().filter(is_final));
     }
     Done::Yes
 }

@@ -19,6 +19,7 @@
     reason = "numbers of a simulation are small"
 )]
 
+mod budget;
 mod calls;
 mod checks;
 mod dice;
@@ -28,6 +29,7 @@ mod faults;
 mod net;
 mod once;
 mod process;
+mod repeats;
 mod runs;
 mod scenario;
 mod service;

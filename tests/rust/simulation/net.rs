@@ -78,8 +78,9 @@ async fn exchange(
         .headers
         .get(TRACEPARENT)
         .map_or(0, |tag| tag.to_str().unwrap().parse().unwrap());
-    let (lane, url, write) = (
+    let (lane, address, url, write) = (
         lane(&request),
+        life.world.scenario.address(life.process),
         request.url.to_string(),
         request.method != Method::GET,
     );
@@ -109,6 +110,7 @@ async fn exchange(
         life: life.number,
         tag,
         lane,
+        address,
         url,
         write,
         begun: world.now(),
@@ -208,9 +210,14 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
     let mut told = fate.told.clone();
     let mut state = world.state();
     state.sent[number].left = Some(now);
-    let (lane, write) = (state.sent[number].lane, state.sent[number].write);
+    let Sent {
+        lane,
+        address,
+        write,
+        ..
+    } = state.sent[number];
     let short = if lane == 2 {
-        state.service.grant(now)
+        state.service.grant(now, address)
     } else {
         None
     };
@@ -249,7 +256,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
         }
         (true, false) => String::new(),
         (false, _) if status == 200 => {
-            let (found, body, page) = state.service.read(&asked, now);
+            let (found, body, page) = state.service.read(&asked, now, address);
             status = found;
             state.sent[number].page = page;
             body

@@ -17,14 +17,17 @@ use tokio::time::{Instant, sleep};
 use crate::dice::Dice;
 use crate::disk;
 use crate::net::Net;
-use crate::scenario::{Op, Scenario};
+use crate::scenario::{ADDRESSES, Op, PROJECTS, Scenario};
 use crate::world::{End, Life, World};
-use crate::{calls, exports, once};
+use crate::{budget, calls, exports, once};
 
 const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
-pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
 /// Added to the number of a wait: it asks the same again and again.
 pub(crate) const POLLS: u64 = 1 << 40;
+/// How many calls an operation of a process may make.
+const CALLS: u64 = 1_000_000;
+/// How many operations a process may have.
+const OPS: u64 = 100;
 /// How often a user tries the same again.
 pub(crate) const MAX_TRIES: u32 = 4;
 
@@ -59,13 +62,35 @@ pub(crate) struct Process {
     pub(crate) desk: Arc<Mutex<Desk>>,
 }
 
+/// The process and the operation that a call belongs to.
+pub(crate) fn op_of(tag: u64) -> (usize, usize) {
+    let number = tag % POLLS / CALLS;
+    ((number / OPS) as usize, (number % OPS) as usize)
+}
+
 /// What a call tells; it carries the call's number to the network.
 pub(crate) struct Ear {
     pub(crate) tag: u64,
+    life: Arc<Life>,
+}
+
+impl Ear {
+    /// The same for the polls of a wait.
+    pub(crate) fn of_polls(&self) -> Self {
+        Self {
+            tag: self.tag + POLLS,
+            life: Arc::clone(&self.life),
+        }
+    }
 }
 
 impl Observer for Ear {
-    fn note(&self, _note: Note) {}
+    fn note(&self, note: Note) {
+        let why = note.waiting.map(|waiting| waiting.why);
+        if why.is_some_and(|why| why.contains("budget")) {
+            budget::check_spent(&self.life, self.tag);
+        }
+    }
 
     fn trace(&self) -> Option<HeaderValue> {
         Some(HeaderValue::from(self.tag))
@@ -87,9 +112,10 @@ impl Process {
         let scenario = &life.world.scenario;
         let settings = &scenario.settings;
         let seconds = |seconds: u64| seconds as f64;
+        let base_url = ADDRESSES[scenario.address(life.process)];
         let options = Options {
             api_key: Some(KEY.into()),
-            base_url: Some(BASE_URL.to_owned()),
+            base_url: Some(base_url.to_owned()),
             project_id: Some("alpha".to_owned()),
             timeout: seconds(settings.timeout),
             connect_timeout: seconds(settings.timeout.min(5)),
@@ -106,7 +132,7 @@ impl Process {
             store: disk::store(&life),
             clock: life.world.clock(),
             owner: Owner {
-                base_url: BASE_URL.to_owned(),
+                base_url: base_url.to_owned(),
                 organization,
             },
         });
@@ -138,14 +164,14 @@ impl Process {
         desk.calls += 1;
         Arc::new(Ear {
             tag: tags.start + desk.calls,
+            life: Arc::clone(&self.life),
         })
     }
 
     /// By what all calls are known that belong to what it does now.
     pub(crate) fn tags(&self) -> Range<u64> {
-        let begin =
-            (self.life.process as u64 * 100 + self.desk.lock().unwrap().op as u64) * 1_000_000;
-        begin..begin + 1_000_000
+        let begin = (self.life.process as u64 * OPS + self.desk.lock().unwrap().op as u64) * CALLS;
+        begin..begin + CALLS
     }
 
     /// Something that must not be; of the dead, nothing is said.
@@ -171,7 +197,7 @@ impl Process {
                     sleep(Duration::from_secs(seconds)).await;
                     Done::Yes
                 }
-                Op::Export(plan) => exports::export(&self, plan).await,
+                Op::Export(plan) => exports::exports(&self, plan).await,
                 Op::Totals(what) => exports::totals(&self, what).await,
                 Op::Sync {
                     endpoint,
@@ -183,7 +209,11 @@ impl Process {
                     once::once(&self, name, prompt).await
                 }
                 Op::Nothing | Op::Once { .. } => Done::Yes,
-                Op::Job { message, timeout } => calls::job(&self, message, timeout).await,
+                Op::Job {
+                    message,
+                    timeout,
+                    project,
+                } => calls::job(&self, message, timeout, PROJECTS[project]).await,
                 Op::Reads { count, analytics } => calls::reads(&self, count, analytics).await,
             };
             let again = self.desk.lock().unwrap().after(done);

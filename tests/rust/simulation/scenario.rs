@@ -5,12 +5,21 @@ use docplatform::listing::endpoint::{
 };
 
 use crate::dice::Dice;
+use crate::disk::MAX_LOCK_WAIT;
 use crate::faults::Fault;
+use crate::process::op_of;
 
 /// Of these projects everything is read.
 pub(crate) const PROJECTS: [&str; 2] = ["alpha", "beta"];
-/// The day that may still change; all others are days of January, which do not.
+/// Where the service is: most worlds know the first address only.
+pub(crate) const ADDRESSES: [&str; 2] = [
+    "https://docs.example.com/api",
+    "https://docs.example.org/api",
+];
+/// The ninth of February: the day that may still change. All others are days of January, which do not.
 pub(crate) const OPEN_DAY: u64 = 40;
+/// When that day is final, in milliseconds after [`crate::world::BASE`].
+const OPEN_DAY_SETTLES: u64 = 2 * 24 * 3_600_000;
 
 /// One run.
 #[derive(Debug, Clone)]
@@ -27,6 +36,10 @@ pub(crate) struct Scenario {
     pub(crate) jumps: Vec<Jump>,
     /// Somebody deletes the store's file before the n-th work on it.
     pub(crate) deletions: Vec<u64>,
+    /// How long after [`crate::world::BASE`] the world begins, in milliseconds.
+    pub(crate) start: u64,
+    /// Which processes use the second address.
+    pub(crate) elsewhere: Vec<bool>,
 }
 
 /// How the service answers where nothing fails.
@@ -56,6 +69,17 @@ pub(crate) struct Habits {
     pub(crate) cursor_form: u64,
     /// Its totals do not show that the data changed.
     pub(crate) quiet: bool,
+    /// Several rows change at a time.
+    pub(crate) lively: bool,
+    /// The open day changes before most of its pages until it is final, and nothing else does.
+    pub(crate) settling: bool,
+}
+
+impl Habits {
+    /// Whether a page of this may come after a change.
+    pub(crate) fn moves(&self, what: What) -> bool {
+        self.moving > 0 || self.settling && what.day == OPEN_DAY
+    }
 }
 
 /// How the disk behaves.
@@ -87,6 +111,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct What {
     pub(crate) endpoint: usize,
+    /// Those of the second address come after those of the first one.
     pub(crate) project: usize,
     pub(crate) day: u64,
 }
@@ -103,6 +128,14 @@ pub(crate) const ENDPOINTS: [&Endpoint; 6] = [
 impl What {
     pub(crate) fn endpoint(self) -> &'static Endpoint {
         ENDPOINTS[self.endpoint]
+    }
+
+    pub(crate) fn project(self) -> &'static str {
+        PROJECTS[self.project % PROJECTS.len()]
+    }
+
+    pub(crate) fn base_url(self) -> &'static str {
+        ADDRESSES[self.project / PROJECTS.len()]
     }
 }
 
@@ -129,6 +162,8 @@ pub(crate) struct Export {
     pub(crate) stop_every: Option<u64>,
     /// How long the reader looks at a page, in milliseconds.
     pub(crate) thinks: u64,
+    /// How many do so at the same time.
+    pub(crate) calls: u64,
 }
 
 impl Export {
@@ -162,6 +197,7 @@ pub(crate) enum Op {
     Job {
         message: bool,
         timeout: u64,
+        project: usize,
     },
     /// This number of reads at one time.
     Reads {
@@ -210,6 +246,8 @@ impl Scenario {
             limit_told: dice.below(4),
             cursor_form: dice.below(4),
             quiet: false,
+            lively: false,
+            settling: false,
         };
         let disk = Disk {
             latency: dice.pick(&[0, 0, 0, 5, 500, 20_000]),
@@ -258,11 +296,132 @@ impl Scenario {
             kills,
             jumps,
             deletions,
+            start: 0,
+            elsewhere: vec![false; count as usize],
         };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
         scenario.read_otherwise(&mut Dice::of(seed, &[11]));
+        scenario.share(&mut Dice::of(seed, &[12]));
+        scenario.let_a_day_settle(&mut Dice::of(seed, &[13]));
+        scenario.spread(&mut Dice::of(seed, &[14]));
         scenario
+    }
+
+    /// In some worlds with a store, several calls of a process and several processes want the same at the same time.
+    fn share(&mut self, dice: &mut Dice) {
+        self.habits.lively = self.habits.moving > 0 && dice.chance(40);
+        if self.settings.store && self.settings.budget.is_some() {
+            for op in self.processes.iter_mut().flatten() {
+                if let Op::Export(export) = op {
+                    export.page_size = export.page_size.max(3);
+                }
+            }
+        }
+        if !self.settings.store || !dice.chance(25) {
+            return;
+        }
+        if dice.chance(50) {
+            (self.fault_chance, self.habits.cap) = (self.fault_chance.min(5), None);
+            (self.habits.stands, self.habits.filters) = (false, false);
+        }
+        let only = What {
+            endpoint: dice.pick(&[0, 0, 1, 2, 3, 5]),
+            project: 0,
+            day: 1,
+        };
+        let size = dice.pick(&[2, 3, 5, 8]);
+        self.habits.limit = None;
+        self.settings.budget = self
+            .settings
+            .budget
+            .map(|(most, reserve)| (most + 40, reserve));
+        for op in self.processes.iter_mut().flatten() {
+            let Op::Export(export) = op else {
+                continue;
+            };
+            export.calls = dice.pick(&[1, 2, 3, 8]);
+            if dice.chance(70) {
+                (export.what, export.page_size, export.days) = (only, size, 1);
+            }
+            // A reader who stops has a place of his own to go on from.
+            if export.calls > 1 {
+                export.stop_every = None;
+            }
+        }
+    }
+
+    /// In some worlds the open day becomes final while they last.
+    fn let_a_day_settle(&mut self, dice: &mut Dice) {
+        if !dice.chance(12) {
+            return;
+        }
+        (self.habits.settling, self.habits.moving) = (true, 0);
+        (self.habits.stands, self.habits.lively) = (false, false);
+        let left = dice.pick(&[3_000, 100_000, 100_000, 4_000_000]);
+        self.start = OPEN_DAY_SETTLES - left;
+        self.jumps.clear();
+        let only = dice.below(2) as usize;
+        for ops in &mut self.processes {
+            for op in ops.iter_mut() {
+                match op {
+                    Op::Export(Export { what, days, .. }) => {
+                        let is_by_offset = what.endpoint < 2;
+                        (what.day, *days) = (OPEN_DAY, 1);
+                        what.endpoint = if is_by_offset { only } else { what.endpoint };
+                        what.project = 0;
+                    }
+                    Op::Totals(what) => {
+                        *what = What {
+                            endpoint: only,
+                            project: 0,
+                            day: OPEN_DAY,
+                        };
+                    }
+                    Op::Sync { day, days, .. } => (*day, *days) = (OPEN_DAY, 1),
+                    Op::Pause { seconds } => *seconds = left / 1_000,
+                    _ => {}
+                }
+            }
+            // What was read before is read again.
+            let again: Vec<_> = ops.iter().take(2).copied().collect();
+            ops.push(Op::Pause {
+                seconds: dice.pick(&[1, left / 2_000, left / 1_000, 2 * left / 1_000]),
+            });
+            ops.extend(again);
+            let last = ops.last().copied();
+            ops.extend(last);
+        }
+    }
+
+    /// In some worlds there are jobs in several projects, and processes at another address that use the same store.
+    fn spread(&mut self, dice: &mut Dice) {
+        if self.settings.jobs.is_some() {
+            for op in self.processes.iter_mut().flatten() {
+                if let Op::Job { project, .. } = op {
+                    *project = dice.below(2) as usize;
+                }
+            }
+        }
+        if self.processes.len() < 2 || !dice.chance(15) {
+            return;
+        }
+        for (ops, elsewhere) in self.processes.iter_mut().zip(&mut self.elsewhere).skip(1) {
+            *elsewhere = dice.chance(70);
+            if !*elsewhere {
+                continue;
+            }
+            for op in ops {
+                match op {
+                    Op::Export(Export { what, .. }) | Op::Totals(what) => {
+                        what.project += PROJECTS.len();
+                    }
+                    // A name is free at another address.
+                    Op::Once { .. } => *op = Op::Nothing,
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// What few worlds have. It is drawn apart, so that all others are what they were before there was such a thing.
@@ -275,6 +434,7 @@ impl Scenario {
                     *op = Op::Job {
                         message: true,
                         timeout: dice.pick(&[0, 10, 100]),
+                        project: 0,
                     };
                 }
             }
@@ -370,13 +530,15 @@ impl Scenario {
             stands,
             latency,
             limit,
+            lively,
+            settling,
             ..
         } = &mut scenario.habits;
         let Disk {
             latency: disk,
             failing,
         } = &mut scenario.disk;
-        for flag in [cap_moves, filters, stands] {
+        for flag in [cap_moves, filters, stands, lively, settling] {
             *flag &= !is_cut();
         }
         for chance in [moving, latency, disk, failing] {
@@ -395,7 +557,7 @@ impl Scenario {
     /// How many parts it has.
     pub(crate) fn parts(&self) -> usize {
         let ops: usize = self.processes.iter().map(Vec::len).sum();
-        ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 12
+        ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 14
     }
 
     /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
@@ -407,11 +569,15 @@ impl Scenario {
             Op::Sync { endpoint, .. } => *endpoint == listed.endpoint,
             _ => false,
         };
+        let is_crowd =
+            |op: &Op| matches!(op, Op::Export(export) if export.calls > 1 && lists(export));
+        let crowds = self.processes.iter().flatten().filter(|op| is_crowd(op));
         let readers = self
             .processes
             .iter()
             .filter(|ops| ops.iter().any(reads))
-            .count();
+            .count()
+            + crowds.count();
         let cuts_move = self.habits.cap.is_some() && self.habits.cap_moves;
         !self.processes.iter().flatten().any(again) && (readers < 2 || !cuts_move)
     }
@@ -423,7 +589,36 @@ impl Scenario {
 
     /// Whether all that is written stays, and at once.
     pub(crate) fn disk_is_good(&self) -> bool {
-        self.disk.latency == 0 && self.disk.failing == 0 && self.deletions.is_empty()
+        self.disk.latency == 0 && self.disk_keeps()
+    }
+
+    /// Whether all that is written stays, however long it takes.
+    pub(crate) fn disk_keeps(&self) -> bool {
+        let is_patient = self.disk.latency < MAX_LOCK_WAIT / 2;
+        is_patient && self.disk.failing == 0 && self.deletions.is_empty()
+    }
+
+    /// When the open day is final, in milliseconds since the run began.
+    pub(crate) fn settles(&self) -> u64 {
+        OPEN_DAY_SETTLES - self.start
+    }
+
+    /// The address that a process uses.
+    pub(crate) fn address(&self, process: usize) -> usize {
+        usize::from(
+            self.elsewhere
+                .get(process)
+                .is_some_and(|&elsewhere| elsewhere),
+        )
+    }
+
+    /// The export that a call belongs to.
+    pub(crate) fn export_of(&self, tag: u64) -> Option<&Export> {
+        let (process, op) = op_of(tag);
+        match self.processes.get(process)?.get(op)? {
+            Op::Export(export) => Some(export),
+            _ => None,
+        }
     }
 }
 
@@ -454,6 +649,7 @@ fn op(dice: &mut Dice) -> Op {
             refresh: dice.chance(10),
             stop_every: dice.chance(40).then(|| 1 + dice.below(12)),
             thinks: dice.pick(&[0, 0, 10, 5_000]),
+            calls: 1,
         }),
         45..50 => Op::Totals(What {
             endpoint: dice.below(2) as usize,
@@ -472,6 +668,7 @@ fn op(dice: &mut Dice) -> Op {
         75..82 => Op::Job {
             message: dice.chance(40),
             timeout: dice.pick(&[0, 10, 100, 1_800]),
+            project: 0,
         },
         82..95 => Op::Reads {
             count: dice.pick(&[1, 1, 2, 4, 30]),
