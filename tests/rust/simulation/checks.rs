@@ -87,6 +87,11 @@ fn once(world: &World, sent: &[Sent]) {
             });
         exports.any(|export| export.whats().any(|other| other == what))
     };
+    // Who goes on within a page knows rows and no offsets, so that pages of another size are no help.
+    let is_within = |sent: &Sent| {
+        let stops = |export: &Export| export.stop_every.is_some();
+        scenario.export_of(sent.tag).is_some_and(stops)
+    };
     let is_kept = |sent: &&Sent| {
         let any_path = |export: &Export| export.any_path;
         !scenario.export_of(sent.tag).is_some_and(any_path)
@@ -102,7 +107,9 @@ fn once(world: &World, sent: &[Sent]) {
         }
         if page.what.day == OPEN_DAY && sent.begun < settles {
             early.insert(page.what);
-        } else if !is_refreshed(page.what) {
+        } else if !is_refreshed(page.what)
+            && !(is_within(sent) && !scenario.has_one_page_size(page.what))
+        {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
     }

@@ -37,6 +37,8 @@ pub(crate) struct Desk {
     op: usize,
     calls: u64,
     tries: u32,
+    /// When it began with that.
+    pub(crate) since: Option<u64>,
     pub(crate) export: Option<exports::Progress>,
 }
 
@@ -49,7 +51,7 @@ impl Desk {
                 return Some(seconds);
             }
         }
-        (self.op, self.tries, self.export) = (self.op + 1, 0, None);
+        (self.op, self.tries, self.export, self.since) = (self.op + 1, 0, None, None);
         None
     }
 }
@@ -184,7 +186,8 @@ impl Process {
     async fn run(self) {
         loop {
             let (number, tries) = {
-                let desk = self.desk.lock().unwrap();
+                let mut desk = self.desk.lock().unwrap();
+                desk.since.get_or_insert_with(|| self.world().now());
                 (desk.op, desk.tries)
             };
             let Some(&op) = self.world().scenario.processes[self.life.process].get(number) else {

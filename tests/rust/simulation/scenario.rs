@@ -332,10 +332,9 @@ impl Scenario {
         };
         let size = dice.pick(&[2, 3, 5, 8]);
         self.habits.limit = None;
-        self.settings.budget = self
-            .settings
-            .budget
-            .map(|(most, reserve)| (most + 40, reserve));
+        let more = dice.pick(&[0, 40, 40, 40]);
+        let wider = |(most, reserve)| (most + more, reserve);
+        self.settings.budget = self.settings.budget.map(wider);
         for op in self.processes.iter_mut().flatten() {
             let Op::Export(export) = op else {
                 continue;
@@ -343,6 +342,7 @@ impl Scenario {
             export.calls = dice.pick(&[1, 2, 3, 8]);
             if dice.chance(70) {
                 (export.what, export.page_size, export.days) = (only, size, 1);
+                export.any_path = false;
             }
             // A reader who stops has a place of his own to go on from.
             if export.calls > 1 {
@@ -358,7 +358,7 @@ impl Scenario {
         }
         (self.habits.settling, self.habits.moving) = (true, 0);
         (self.habits.stands, self.habits.lively) = (false, false);
-        let left = dice.pick(&[3_000, 100_000, 100_000, 4_000_000]);
+        let left = dice.pick(&[3_000, 100_000, 100_000, 4_000_000, 120_000_000]);
         self.start = OPEN_DAY_SETTLES - left;
         self.jumps.clear();
         let only = dice.below(2) as usize;
@@ -386,7 +386,7 @@ impl Scenario {
             // What was read before is read again.
             let again: Vec<_> = ops.iter().take(2).copied().collect();
             ops.push(Op::Pause {
-                seconds: dice.pick(&[1, left / 2_000, left / 1_000, 2 * left / 1_000]),
+                seconds: dice.pick(&[1, left / 2_000, left / 1_250, left / 1_000, left / 500]),
             });
             ops.extend(again);
             let last = ops.last().copied();
@@ -580,6 +580,22 @@ impl Scenario {
             + crowds.count();
         let cuts_move = self.habits.cap.is_some() && self.habits.cap_moves;
         !self.processes.iter().flatten().any(again) && (readers < 2 || !cuts_move)
+    }
+
+    /// Whether all who read it do so in the same page size.
+    pub(crate) fn has_one_page_size(&self, listed: What) -> bool {
+        let size = |op: &Op| match op {
+            Op::Export(export) if export.whats().any(|what| what == listed) => {
+                Some(export.page_size)
+            }
+            Op::Sync { endpoint, .. } if *endpoint == listed.endpoint => {
+                Some(listed.endpoint().max_page_size)
+            }
+            _ => None,
+        };
+        let mut sizes = self.processes.iter().flatten().filter_map(size);
+        let first = sizes.next();
+        sizes.all(|size| Some(size) == first)
     }
 
     /// Whether the time of day only ever went on.
