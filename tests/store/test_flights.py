@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,20 @@ import pytest
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import eventually, names
+from helpers.preload import build
 from helpers.scripts import Script
 
 SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 
-TREND = """
+TRENDS = """
 import sys, docplatform
-with docplatform.Client(store=sys.argv[1]) as client:
+from concurrent.futures import ThreadPoolExecutor
+calls, days = int(sys.argv[2]), {"date_from": "2024-01-01", "date_to": "2024-01-21"}
+with docplatform.Client(store=sys.argv[1]) as client, ThreadPoolExecutor(calls) as pool:
     print("ready", flush=True)
     sys.stdin.readline()
-    print(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-21", every="day", by_path=True).requests)
+    trends = [pool.submit(client.visitor_trend, **days, every="day", by_path=True) for _ in range(calls)]
+    print(sum(trend.result().requests for trend in trends))
 """
 
 PAGES = """
@@ -48,17 +53,34 @@ def test_calls_at_once_share_their_requests(face: Face, stub: StubServer, store:
 
 @pytest.mark.one_python
 @pytest.mark.stub(visitors=3, latency=0.02)
-@pytest.mark.parametrize("count", [1, 2, 4, 8])
-def test_processes_at_once_share_their_requests(stub: StubServer, store: Path, count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "calls", "delay"), [(1, 1, 0), (2, 1, 0), (4, 1, 0), (8, 1, 0), (1, 10, 0), (3, 8, 10_000)]
+)
+def test_processes_at_once_share_their_requests(
+    stub: StubServer,
+    store: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    count: int,
+    calls: int,
+    delay: int,
+) -> None:
+    if delay and sys.platform != "linux":
+        pytest.skip("stands in for a function of the C library")
+    # Each sync takes so many microseconds longer.
+    slow = str(build("disk", tmp_path_factory.mktemp("disk"))) if delay else ""
+    env = {"LD_PRELOAD": slow, "DISK_DELAY": str(delay)} if delay else {}
     for wanted in (20, 0):
         before = len(stub.requests)
         with ExitStack() as stack:
-            scripts = [stack.enter_context(Script(TREND, str(store), stub=stub)) for _ in range(count)]
+            trends = [Script(TRENDS, str(store), str(calls), stub=stub, env=env) for _ in range(count)]
+            scripts = [stack.enter_context(script) for script in trends]
             assert {script.read() for script in scripts} == {"ready"}
             for script in scripts:
                 script.write("go")
             requests = sum(int(script.read()) for script in scripts)
-            assert [(end.status, end.err) for end in (script.end() for script in scripts)] == [(0, "")] * count
+            assert [(end.status, end.err) for end in (script.end() for script in scripts)] == [
+                (0, "")
+            ] * count
         assert requests == len(stub.requests) - before == wanted
     assert names(store.parent) == ["visitors.db"]
 
