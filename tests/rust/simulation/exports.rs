@@ -113,7 +113,19 @@ fn rows(turn: &Turn) -> Vec<(u64, u64)> {
 
 /// All that a process exports at one time.
 pub(crate) async fn exports(process: &Process, plan: Export) -> Done {
-    let calls = (0..plan.calls).map(|_| export(process, plan));
+    let of_call = |number| match plan.spread {
+        true => Export {
+            what: What {
+                day: plan.what.day + number,
+                ..plan.what
+            },
+            days: 1,
+            spread: false,
+            ..plan
+        },
+        false => plan,
+    };
+    let calls = (0..plan.calls).map(|number| export(process, of_call(number)));
     let ended = futures_util::future::join_all(calls).await;
     let pause = ended.into_iter().filter_map(|done| match done {
         Done::Yes => None,
@@ -222,11 +234,14 @@ async fn export(process: &Process, plan: Export) -> Done {
                     part.check(progress.changed);
                     check(process, plan, &progress, true);
                     check_served(process, plan, &progress, since);
-                    if is_there && asked(process).len() > asked_before {
-                        process.violation(format!(
-                            "fetched again\n  {plan:?}{}",
-                            lines(&asked(process)[asked_before..])
-                        ));
+                    let of_others = |sent: &Sent| {
+                        let page = sent.page.as_ref();
+                        plan.calls > 1
+                            && page.is_none_or(|page| plan.whats().all(|what| what != page.what))
+                    };
+                    let asked = &asked(process)[asked_before..];
+                    if is_there && !asked.iter().all(of_others) {
+                        process.violation(format!("fetched again\n  {plan:?}{}", lines(asked)));
                     }
                     check_requests(process, plan, &progress);
                     let is_whole =
@@ -282,6 +297,7 @@ impl Part<'_> {
         let its = state.sent[self.begin..].iter();
         its.filter(|sent| tags.contains(&sent.tag) && sent.end == End::Good)
             .filter_map(|sent| sent.page.clone())
+            .filter(|page| self.plan.whats().any(|what| what == page.what))
             .collect()
     }
 

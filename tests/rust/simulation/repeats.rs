@@ -43,11 +43,12 @@ impl Repeats {
         let (plan, endpoint) = (part.plan, part.plan.what.endpoint());
         let is_odd = cap.is_some() || *filters || *stands || plan.strict || plan.any_path;
         let is_keyed = endpoint.key.is_some() && endpoint.paged_by == PagedBy::Offset;
-        if is_odd || !is_keyed || plan.prefetch > 0 || plan.days > 1 || plan.calls > 1 {
+        if is_odd || !is_keyed || plan.prefetch > 1 || plan.days > 1 || plan.calls > 1 {
             return;
         }
         // From a store come others, too.
-        let Some(page) = part.pages().pop() else {
+        let pages = part.pages();
+        let Some(page) = pages.get(self.pages) else {
             return;
         };
         let (mut expected, mut identical, mut differing) = (Vec::new(), 0, 0);

@@ -69,7 +69,7 @@ pub(crate) struct Habits {
     pub(crate) cursor_form: u64,
     /// Its totals do not show that the data changed.
     pub(crate) quiet: bool,
-    /// Several rows change at a time.
+    /// Where the data changes, rows come again.
     pub(crate) lively: bool,
     /// The open day changes before most of its pages until it is final, and nothing else does.
     pub(crate) settling: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Settings {
 }
 
 /// What is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct What {
     pub(crate) endpoint: usize,
     /// Those of the second address come after those of the first one.
@@ -140,7 +140,7 @@ impl What {
 }
 
 /// An export.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "one each: an export has any of them"
@@ -164,13 +164,16 @@ pub(crate) struct Export {
     pub(crate) thinks: u64,
     /// How many do so at the same time.
     pub(crate) calls: u64,
+    /// Each of them reads another day.
+    pub(crate) spread: bool,
 }
 
 impl Export {
     /// What it lists, day by day.
     pub(crate) fn whats(self) -> impl Iterator<Item = What> {
+        let days = if self.spread { self.calls } else { self.days };
         (self.what.day..)
-            .take(self.days as usize)
+            .take(days as usize)
             .map(move |day| What { day, ..self.what })
     }
 }
@@ -297,12 +300,13 @@ impl Scenario {
             jumps,
             deletions,
             start: 0,
-            elsewhere: vec![false; count as usize],
+            elsewhere: Vec::new(),
         };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
         scenario.read_otherwise(&mut Dice::of(seed, &[11]));
         scenario.share(&mut Dice::of(seed, &[12]));
+        scenario.fill(&mut Dice::of(seed, &[15]));
         scenario.let_a_day_settle(&mut Dice::of(seed, &[13]));
         scenario.spread(&mut Dice::of(seed, &[14]));
         scenario
@@ -351,6 +355,50 @@ impl Scenario {
         }
     }
 
+    /// In some worlds several calls and processes fill one store at once, and then do it again.
+    fn fill(&mut self, dice: &mut Dice) {
+        if !dice.chance(6) {
+            return;
+        }
+        self.fault_chance = self.fault_chance.min(3);
+        self.jumps.clear();
+        self.deletions.clear();
+        self.habits = Habits {
+            latency: dice.pick(&[0, 50, 500]),
+            ..Habits::default()
+        };
+        self.disk = Disk {
+            latency: dice.pick(&[0, 5, 500, 500]),
+            failing: 0,
+        };
+        self.settings.store = true;
+        self.settings.budget = None;
+        let (page_size, endpoint) = (dice.pick(&[3, 5, 8]), dice.pick(&[0, 0, 2, 3]));
+        let mut fill = || {
+            let mut ops: Vec<_> = (0..=dice.below(2))
+                .map(|_| {
+                    Op::Export(Export {
+                        what: What {
+                            endpoint,
+                            project: 0,
+                            day: 1 + dice.below(3),
+                        },
+                        page_size,
+                        calls: dice.pick(&[1, 2, 4, 8]),
+                        spread: true,
+                        prefetch: dice.below(2) as u32,
+                        ..Export::default()
+                    })
+                })
+                .collect();
+            ops.push(Op::Pause { seconds: 100 });
+            ops.extend_from_within(..ops.len() - 1);
+            ops
+        };
+        self.processes = (0..2 + self.seed % 2).map(|_| fill()).collect();
+        self.kills.retain(|kill| kill.process < 2);
+    }
+
     /// In some worlds the open day becomes final while they last.
     fn let_a_day_settle(&mut self, dice: &mut Dice) {
         if !dice.chance(12) {
@@ -365,9 +413,11 @@ impl Scenario {
         for ops in &mut self.processes {
             for op in ops.iter_mut() {
                 match op {
-                    Op::Export(Export { what, days, .. }) => {
+                    Op::Export(Export {
+                        what, days, spread, ..
+                    }) => {
                         let is_by_offset = what.endpoint < 2;
-                        (what.day, *days) = (OPEN_DAY, 1);
+                        (what.day, *days, *spread) = (OPEN_DAY, 1, false);
                         what.endpoint = if is_by_offset { only } else { what.endpoint };
                         what.project = 0;
                     }
@@ -403,6 +453,7 @@ impl Scenario {
                 }
             }
         }
+        self.elsewhere = vec![false; self.processes.len()];
         if self.processes.len() < 2 || !dice.chance(15) {
             return;
         }
@@ -666,6 +717,7 @@ fn op(dice: &mut Dice) -> Op {
             stop_every: dice.chance(40).then(|| 1 + dice.below(12)),
             thinks: dice.pick(&[0, 0, 10, 5_000]),
             calls: 1,
+            spread: false,
         }),
         45..50 => Op::Totals(What {
             endpoint: dice.below(2) as usize,

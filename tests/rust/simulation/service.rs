@@ -209,16 +209,16 @@ impl Service {
             (true, false) => SETTLING,
             _ => self.habits.moving,
         });
-        let changes = if self.habits.lively { dice.below(4) } else { 0 };
+        let (is_lively, endpoint) = (self.habits.lively, what.endpoint());
         let truth = self.truth(what);
         if moves {
-            for _ in 0..=changes {
-                truth.change(&mut dice);
-            }
+            truth.change(&mut dice);
+        }
+        if moves && is_lively && endpoint.paged_by == PagedBy::Offset {
+            truth.bring_again(offset as usize, &mut dice);
         }
         let version = truth.versions.len() as u64;
         let rows = truth.versions.last().unwrap().clone();
-        let endpoint = what.endpoint();
         let cap = match self.habits.cap {
             Some(cap) if self.habits.cap_moves => dice.below(cap + 4) + 1,
             cap => cap.unwrap_or(u64::MAX),
@@ -335,6 +335,24 @@ impl Service {
 }
 
 impl Truth {
+    /// The last row before this one moves behind it, perhaps with another count.
+    fn bring_again(&mut self, offset: usize, dice: &mut Dice) {
+        let mut rows = self.versions.last().unwrap().clone();
+        let Some(last) = offset.checked_sub(1).filter(|last| *last < rows.len()) else {
+            return;
+        };
+        rows[last].count += 1_000 * dice.below(2);
+        let new = Row {
+            rank: rows[0].rank - 1,
+            count: dice.below(1_000),
+            hidden: false,
+        };
+        if new.rank > 0 {
+            rows.insert(0, new);
+            self.versions.push(rows);
+        }
+    }
+
     fn change(&mut self, dice: &mut Dice) {
         let mut rows = self.versions.last().unwrap().clone();
         let at = dice.below(rows.len() as u64 + 1) as usize;
