@@ -315,14 +315,18 @@ impl Scenario {
     /// In some worlds with a store, several calls of a process and several processes want the same at the same time.
     fn share(&mut self, dice: &mut Dice) {
         self.habits.lively = self.habits.moving > 0 && dice.chance(40);
+        // Who waits for a budget looks into the store every half minute, for hours.
         if self.settings.store && self.settings.budget.is_some() {
+            self.habits.limit = self.habits.limit.map(|limit| limit + 6);
+            let wider = |(most, reserve)| (most + 4, reserve);
+            self.settings.budget = self.settings.budget.map(wider);
             for op in self.processes.iter_mut().flatten() {
                 if let Op::Export(export) = op {
-                    export.page_size = export.page_size.max(3);
+                    export.page_size = export.page_size.max(5);
                 }
             }
         }
-        if !self.settings.store || !dice.chance(25) {
+        if !self.settings.store || !dice.chance(20) {
             return;
         }
         if dice.chance(50) {
@@ -343,7 +347,7 @@ impl Scenario {
             let Op::Export(export) = op else {
                 continue;
             };
-            export.calls = dice.pick(&[1, 2, 3, 8]);
+            export.calls = dice.pick(&[1, 2, 2, 3, 8]);
             if dice.chance(70) {
                 (export.what, export.page_size, export.days) = (only, size, 1);
                 export.any_path = false;
@@ -384,7 +388,7 @@ impl Scenario {
                             day: 1 + dice.below(3),
                         },
                         page_size,
-                        calls: dice.pick(&[1, 2, 4, 8]),
+                        calls: dice.pick(&[1, 2, 4]),
                         spread: true,
                         prefetch: dice.below(2) as u32,
                         ..Export::default()
