@@ -33,8 +33,9 @@ pub(super) enum Landed {
 
 /// The right to fetch a page. When it is dropped, the next call of this client has it, or another process.
 pub(crate) struct PageLock {
-    _queue: OwnedMutexGuard<()>,
+    // Dropped first: the next in the queue finds the file unlocked.
     _file: FileLock,
+    _queue: OwnedMutexGuard<()>,
 }
 
 /// Asks the service for a page that is kept in `export`, unless another call gets it first.
@@ -108,8 +109,8 @@ impl PageFlight {
             match self.exports.0.store.within(deadline, claim).await {
                 Ok(PageClaim::Stored(page)) => return Ok(FlightState::Landed(page)),
                 Ok(PageClaim::Ours(file)) => {
-                    let (_queue, _file) = (queue, file);
-                    return Ok(FlightState::Ours(PageLock { _queue, _file }));
+                    let (_file, _queue) = (file, queue);
+                    return Ok(FlightState::Ours(PageLock { _file, _queue }));
                 }
                 Ok(PageClaim::Taken) => announce(),
                 Err(error) => return Err(messages::no_claim(error)),

@@ -19,7 +19,7 @@ use crate::disk;
 use crate::net::Net;
 use crate::scenario::{ADDRESSES, Op, PROJECTS, Scenario};
 use crate::world::{End, Life, World};
-use crate::{budget, calls, exports, once};
+use crate::{budget, calls, exports, once, ranges};
 
 const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
 /// Added to the number of a wait: it asks the same again and again.
@@ -201,13 +201,13 @@ impl Process {
                     Done::Yes
                 }
                 Op::Export(plan) => exports::exports(&self, plan).await,
-                Op::Totals(what) => exports::totals(&self, what).await,
+                Op::Totals(what) => ranges::totals(&self, what).await,
                 Op::Sync {
                     endpoint,
                     day,
                     days,
                     totals,
-                } => exports::sync_days(&self, endpoint, day..day + days, totals).await,
+                } => ranges::sync_days(&self, endpoint, day..day + days, totals).await,
                 Op::Once { name, prompt } if self.client.names().is_some() => {
                     once::once(&self, name, prompt).await
                 }
