@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::budget::{self, is_kept};
+use crate::budget::{self, account};
 use crate::calls::retry;
 use crate::once::is_doubtful;
 use crate::process::{POLLS, jitter};
@@ -87,9 +87,12 @@ fn once(world: &World, sent: &[Sent]) {
             });
         exports.any(|export| export.whats().any(|other| other == what))
     };
-    // Who goes on within a page knows rows and no offsets, so that pages of another size are no help.
-    let is_within = |sent: &Sent| {
-        let stops = |export: &Export| export.stop_every.is_some();
+    // A reader who goes on within a page knows rows and no offsets: pages of another size are no help, nor are those that
+    // begin elsewhere.
+    let is_within = |sent: &Sent, what: What| {
+        let is_regular = scenario.has_one_page_size(what);
+        let stops =
+            |export: &Export| export.stop_every.is_some() && (export.offset > 0 || !is_regular);
         scenario.export_of(sent.tag).is_some_and(stops)
     };
     let is_kept = |sent: &&Sent| {
@@ -107,9 +110,7 @@ fn once(world: &World, sent: &[Sent]) {
         }
         if page.what.day == OPEN_DAY && sent.begun < settles {
             early.insert(page.what);
-        } else if !is_refreshed(page.what)
-            && !(is_within(sent) && !scenario.has_one_page_size(page.what))
-        {
+        } else if !is_refreshed(page.what) && !is_within(sent, page.what) {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
     }
@@ -157,8 +158,9 @@ fn attempts(world: &World, sent: &[Sent]) {
         for (number, pair) in (1..).zip(tries.windows(2)) {
             let (first, then) = (pair[0], pair[1]);
             let Some(ended) = first.ended else { continue };
-            // What a 429 asks for under a budget is the ledger's to keep, however long.
-            let spent = is_kept(settings, first) && matches!(first.end, End::Status(429, _));
+            // Under a budget the ledger keeps what a 429 asks for, however long.
+            let is_counted = account(settings, first).is_some();
+            let spent = is_counted && matches!(first.end, End::Status(429, _));
             let longest = if spent {
                 u64::MAX
             } else {
@@ -187,14 +189,18 @@ fn throttles(world: &World, sent: &[Sent]) {
         else {
             continue;
         };
-        let is_spent = status == 429 && is_kept(settings, first);
+        let budget = account(settings, first);
+        let is_spent = status == 429 && budget.is_some();
         let asked = match told {
             Some(asked) => asked.min(MAX_BELIEVED),
             None if is_spent => 3_600,
             None => continue,
         };
-        // What does not say for how long holds for what the budget is kept of.
-        let holds_for = |sent: &Sent| told.is_some() || sent.creates() == first.creates();
+        // Under a budget a refusal holds for that, and for what has none if it says for how long.
+        let holds_for = |sent: &Sent| match account(settings, sent) {
+            other if is_spent && other.is_some() => other == budget,
+            other => told.is_some() || other == budget,
+        };
         let until = ended + asked * 1_000;
         let breaks = |sent: &&Sent| {
             let same =
