@@ -1,14 +1,14 @@
 //! Arguments in, JSON out.
 
 use jiff::civil::Date;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
 use crate::client::{Client, WaitOrStop};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -21,6 +21,7 @@ use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::slices::compare;
+use crate::text::message::{Message, Setting, message};
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -74,6 +75,16 @@ pub(crate) fn _begun<'py>(
         .collect()
 }
 
+/// An argument of Python as messages name it: one that other faces have, too, is a setting.
+fn argument(name: &str) -> Message {
+    Setting::named(name).map_or_else(|| name.to_owned().into(), Message::from)
+}
+
+/// The error of an argument; `why` continues the sentence that begins with its name.
+fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
+    Error::argument(message![argument(name), why]).into()
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
@@ -100,9 +111,10 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
     }
     let fits = |number: u64| T::try_from(number).ok();
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "{what} must be a whole number from 0 on, and not too large; it is {value}"
-        ))
+        wrong(
+            what,
+            format!(" must be a whole number from 0 on, and not too large; it is {value}"),
+        )
     })
 }
 
@@ -142,8 +154,25 @@ arguments! {
         let name = text("listing", value)?;
         Endpoint::named(&name).ok_or_else(|| {
             let known: Vec<_> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
-            PyValueError::new_err(format!("listing must be one of {}; it is {name:?}", known.join(", ")))
+            let why = format!(" must be one of {}; it is {name:?}", known.join(", "));
+            Error::argument(message![Setting::Listing, why]).into()
         })
+    };
+    listings: Vec<&'static Endpoint> = |value| {
+        if value.is_instance_of::<PyString>() {
+            return Ok(vec![listing(value)?]);
+        }
+        distinct(value, "listing", "a str or several", listing)
+    };
+    until: Option<Millis> = |value| {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let time = import(value.py(), "docplatform._hooks.until")?.getattr("until")?.call_out((value,))?;
+        match time.is_none() {
+            true => Err(wrong("until", format!(" must be a time such as \"06:00\" or \"2026-01-31T06:00\"; it is {value:?}"))),
+            false => time.extract(),
+        }
     };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
@@ -199,7 +228,7 @@ pub(crate) fn tasks(
         let prompt = text("a prompt in prompts", &prompt)?;
         let prompt = Prompt::parse(prompt).map_err(|mut error| {
             let name = crate::text::safe(&name, 256);
-            error.message = format!("prompts[{name:?}]: {}", error.message);
+            error.message.prepend(format!("prompts[{name:?}]: "));
             error
         })?;
         names.push(name);
@@ -212,9 +241,10 @@ fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
         "wait" => Ok(WaitOrStop::Wait),
         "stop" => Ok(WaitOrStop::Stop),
-        other => Err(PyValueError::new_err(format!(
-            "{what} must be \"wait\" or \"stop\"; it is {other:?}"
-        ))),
+        other => Err(wrong(
+            what,
+            format!(" must be \"wait\" or \"stop\"; it is {other:?}"),
+        )),
     }
 }
 
@@ -232,22 +262,23 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
-    Ok(Some(Moment::parse(what, &text)?))
+    Ok(Some(Moment::parse(argument(what), &text)?))
 }
 
-pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
+pub(crate) fn period(what: Setting, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
     let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
         return Err(wrong_type(
-            what,
+            what.name(),
             "a str such as \"2026-01\" or \"last 7 days\"",
             value,
         ));
     }
-    let parsed = Period::parse(&text(what, value)?, Clock::system().today());
+    let parsed = Period::parse(&text(what.name(), value)?, Clock::system().today());
     // Two arguments may name one.
-    Ok(Some(parsed.map_err(|error| {
-        Error::argument(error.message.replacen("period", what, 1))
+    Ok(Some(parsed.map_err(|mut error| {
+        error.message.rename(Setting::Period, what);
+        error
     })?))
 }
 
@@ -256,20 +287,32 @@ pub(crate) fn two_periods(
     name: Option<&Bound<'_, PyAny>>,
     name_before: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<[Period; 2]> {
-    let now = match period("period", name)? {
+    let now = match period(Setting::Period, name)? {
         Some(now) => now,
         None => Period::parse("last month", Clock::system().today())?,
     };
-    let before = period("before", name_before)?.or_else(|| now.before());
-    let before = before
-        .ok_or_else(|| PyValueError::new_err("period: there is no earlier one: give before="))?;
+    let before = period(Setting::Before, name_before)?.or_else(|| now.before());
+    let before = before.ok_or_else(|| {
+        Error::argument(message![
+            Setting::Period,
+            ": there is no earlier one: give ",
+            Setting::Before.argument()
+        ])
+    })?;
     if before.days == now.days {
-        return Err(PyValueError::new_err(format!(
-            "before is the period itself, {}: name another",
-            now.name()
-        )));
+        let why = format!(" is the period itself, {}: name another", now.name());
+        return Err(Error::argument(message![Setting::Before, why]).into());
     }
     Ok([now, before])
+}
+
+/// The days of a period and of the one that `before` names; `True` stands for the same kind of period before it.
+pub(crate) fn compared(
+    name: Option<&Bound<'_, PyAny>>,
+    before: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Slice>> {
+    let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
+    Ok(two_periods(name, before)?.map(|period| period.days).into())
 }
 
 /// Whether two counts differ by more than chance can explain: used by comparisons and reports.
@@ -285,14 +328,20 @@ fn ends(
     to: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<Moment>, Option<Moment>)> {
     let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
-    let Some(period) = period("period", name)? else {
+    let Some(period) = period(Setting::Period, name)? else {
         check_range(from.as_ref(), to.as_ref())?;
         return Ok((from, to));
     };
     if from.is_some() || to.is_some() {
-        return Err(PyValueError::new_err(
-            "give either a period, or date_from and date_to, not both",
-        ));
+        let (from, to) = (Setting::DateFrom, Setting::DateTo);
+        return Err(Error::argument(message![
+            "give either a period, or ",
+            from,
+            " and ",
+            to,
+            ", not both"
+        ])
+        .into());
     }
     Ok((
         Some(Moment::of(period.days.from)),
@@ -308,9 +357,13 @@ pub(crate) fn slices(
 ) -> PyResult<Vec<Slice>> {
     match ends(period, from, to)? {
         (Some(from), Some(to)) => Ok(slices::slices(&from, &to, every)?),
-        _ => Err(PyValueError::new_err(
-            "slices need a range with both ends: give a period such as \"2026-01\", or date_from and date_to",
-        )),
+        _ => Err(Error::argument(message![
+            "slices need a range with both ends: give a period such as \"2026-01\", or ",
+            Setting::DateFrom,
+            " and ",
+            Setting::DateTo,
+        ])
+        .into()),
     }
 }
 
@@ -355,13 +408,26 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
     .map(Bound::into_any)
 }
 
+/// The error for an attribute that a table or a listing lacks: it says which method to use.
+pub(crate) fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+    // Other libraries ask for protocols by names with an underscore, often.
+    if name.starts_with('_') {
+        let class = object.get_type().name()?;
+        let text = format!("'{class}' object has no attribute '{name}'");
+        return Err(PyAttributeError::new_err(text));
+    }
+    let made = hook(object.py(), "shown", "no_attribute")?.call_out((object, name))?;
+    Err(PyErr::from_value(made))
+}
+
 /// Texts that go into one parameter, comma-separated.
 pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     // The service may take an empty one for none, and send all rows.
     let given = |what: &str, text: String| match text.is_empty() {
-        true => Err(PyValueError::new_err(format!(
-            "{what} is empty: name one or more, or leave it out for all rows"
-        ))),
+        true => Err(wrong(
+            what,
+            " is empty: name one or more, or leave it out for all rows",
+        )),
         false => check_length(what, &[(what, &text)]).map(|()| text),
     };
     if value.is_instance_of::<PyString>() {
@@ -374,9 +440,7 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         .map(|one| text(what, &one?))
         .collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        return Err(PyValueError::new_err(format!(
-            "{what} must not contain an empty text or a comma"
-        )));
+        return Err(wrong(what, " must not contain an empty text or a comma"));
     }
     given(what, all.join(","))
 }
@@ -401,11 +465,9 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
-    value.to_str().map_err(|_| {
-        PyValueError::new_err(format!(
-            "{what} contains invalid characters (lone surrogates)"
-        ))
-    })
+    value
+        .to_str()
+        .map_err(|_| wrong(what, " contains invalid characters (lone surrogates)"))
 }
 
 /// Arguments that are texts, by name, for `from_py_with`.
@@ -474,9 +536,10 @@ fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
         .finish()
         .len();
     if length > MAX_QUERY {
-        return Err(PyValueError::new_err(format!(
-            "{what} has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
-        )));
+        let why = format!(
+            " has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
+        );
+        return Err(wrong(what, why));
     }
     Ok(())
 }
@@ -585,7 +648,7 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
     ids(value)?
         .iter()
-        .map(|id| Ok(Segment::parse(&what(id), id)?))
+        .map(|id| Ok(Segment::parse(what(id), id)?))
         .collect()
 }
 
@@ -594,15 +657,27 @@ pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text("projects", value)?]);
     }
+    distinct(value, "projects", "ids of projects", |id| {
+        text("projects", id)
+    })
+}
+
+/// The items of an iterable, each of them once.
+fn distinct<T: PartialEq>(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+    item: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
     let all = value
         .try_iter()
-        .map_err(|_| wrong_type("projects", "ids of projects", value))?;
-    let mut ids = Vec::new();
-    for id in all {
-        let id = text("projects", &id?)?;
-        if !ids.contains(&id) {
-            ids.push(id);
+        .map_err(|_| wrong_type(argument, wanted, value))?;
+    let mut items = Vec::new();
+    for one in all {
+        let one = item(&one?)?;
+        if !items.contains(&one) {
+            items.push(one);
         }
     }
-    Ok(ids)
+    Ok(items)
 }

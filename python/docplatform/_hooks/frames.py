@@ -24,30 +24,30 @@ _MODULES = {
     "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
-    "docplatform.dask.read_listing": ("dask",),
-    "docplatform.spark.register": ("pyspark",),
+    "object_store": ("pyarrow",),
 }
 # The extra that brings a module.
 _EXTRAS = {
     "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "arrow",
-    "dask": "dask",
-    "pyspark": "spark",
     "xlsxwriter": "excel",
 }
 
 
-def need(way: str) -> str:
+def need(way: str, called: str | None = None) -> str:
     """The module for ``way``; an ``ImportError`` that says how to get it."""
     modules = _MODULES[way]
     for module in modules:
         if find_spec(module) is not None:
             return module
-    missing = " or ".join(modules)
-    raise ImportError(
-        f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[modules[0]]}]"', name=modules[0]
-    )
+    raise ImportError(needs(way, called or f"{way}()"), name=modules[0])
+
+
+def needs(way: str, called: str) -> str:
+    """How to get a module for ``way``, by the name that a reader knows it by."""
+    modules = _MODULES[way]
+    return f'{called} needs {" or ".join(modules)}: pip install "docplatform[{_EXTRAS[modules[0]]}]"'
 
 
 def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tuple[None, Exception]:

@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         _report_usage(error)
         return Exit.USAGE
-    except (docplatform.DocPlatformError, ValueError) as error:
+    except (docplatform.DocPlatformError, ValueError, KeyboardInterrupt) as error:
         return exits.report(error) if session is None else exits.report(error, session.again)
     return Exit.DONE
 
@@ -81,7 +81,10 @@ def _codes() -> str:
 
 
 @click.group(
-    NAME, epilog=_codes(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    NAME,
+    cls=Group,
+    epilog=_codes(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from docplatform._native import _period
-from docplatform.cli import words
+from docplatform.cli import phrases
 from docplatform.cli.help import options
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ Weeks begin on Monday. Relative periods are over: whole days in UTC without toda
 whole weeks and months without this one.
 """
 """For the help of a command that takes a range."""
+
+_UNIT = re.compile("(day|week|month|quarter|year)s?")
 
 
 class Days(NamedTuple):
@@ -110,11 +113,34 @@ def resolve(
     try:
         found = _period(" ".join(period), every=None if last is None else every)
     except ValueError as error:
-        raise click.UsageError(words.as_options(str(error))) from None
+        raise click.UsageError(phrases.sentence(error)) from None
     if found is None:
         return None, None
     first, end = found[0][:2]
     return str(first), str(end)
+
+
+def days_and_projects(
+    given: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, every: Any
+) -> tuple[tuple[str | None, str | None], tuple[str, ...]]:
+    """The range and the projects of a command that takes ``[PERIOD] [PROJECT]...``. The PERIOD comes first, unless options name the days."""
+    dated = date_from is not None or date_to is not None or last is not None
+    at = 0 if dated else _spoken(given)
+    try:
+        return resolve(given[:at], date_from, date_to, last, every), given[at:]
+    except click.UsageError as error:
+        if not at:
+            raise
+        text = f"{error.message}. The PERIOD comes first, and projects come after it"
+        raise click.UsageError(text) from None
+
+
+def _spoken(given: tuple[str, ...], begin: int = 0) -> int:
+    """How many of the given words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
+    first, *rest = [word.lower() for word in given[begin : begin + 3]] or [""]
+    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
+    end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(given))
+    return _spoken(given, end + 1) if [word.lower() for word in given[end : end + 1]] == ["to"] else end
 
 
 def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:
@@ -127,7 +153,7 @@ def beside(date_from: str, date_to: str, option: str, before: str | None) -> tup
     try:
         other = _period(before) if before is not None else None
     except ValueError as error:
-        raise click.UsageError(f"{option}: {words.as_options(str(error))}") from None
+        raise click.UsageError(f"{option}: {phrases.sentence(error)}") from None
     against = found[1] if other is None else other[0]
     if against is not None and against[:2] == found[0][:2]:
         raise click.UsageError(f"{option} is the period itself, {found[0][3]}: name another")

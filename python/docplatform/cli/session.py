@@ -20,7 +20,7 @@ from docplatform import (
     UnrecordedJobWarning,
     WaitWarning,
 )
-from docplatform.cli import exits, secrets, words
+from docplatform.cli import exits, phrases, secrets
 from docplatform.cli.help import options
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
@@ -110,6 +110,7 @@ _JOB_PATH = click.option(
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."
 )
+_REFRESH = click.option("--refresh", is_flag=True, help="Fetch the range again even if the --store has it.")
 _ON_BUDGET = click.option(
     "--on-budget",
     type=click.Choice(["wait", "stop"]),
@@ -155,6 +156,8 @@ class Session:
     """What calls do when the budget is spent."""
     dry_run: bool = False
     """Whether to print what the command would cost, and to send nothing."""
+    refresh: bool = False
+    """Whether ranges are fetched again that the store has."""
     fetches: bool = False
     """Whether the command reads what a store keeps."""
     spends: bool = False
@@ -175,6 +178,7 @@ class Session:
                 "jobs_per_hour": self.jobs_per_hour,
                 "settle_days": self.settle_days,
                 "organization": self.organization,
+                "refresh": self.refresh,
             }
             # The client has its own defaults.
             shared = {name: value for name, value in shared.items() if value is not None}
@@ -196,7 +200,7 @@ class Session:
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
                 case DocPlatformError():
-                    failed = sum(not attempt.error.startswith("ConnectError: ") for attempt in error.attempts)
+                    failed = getattr(error, "_sent", 0)
                 case KeyboardInterrupt():
                     # A request may have been under way.
                     failed = 1
@@ -207,17 +211,21 @@ class Session:
                     failed = 0
             answered = client.stats.requests - failed
             if self.fetches and self.store is not None and answered > 0:
-                error.add_note(
-                    f"What was fetched is in {self.store}: run the same command again to continue."
+                advice = (
+                    ". With --refresh the next run fetches all of it again."
+                    if self.refresh
+                    else ": run the same command again to continue."
                 )
+                exits.note(error, f"What was fetched is in {self.store}{advice}")
             elif self.spends and answered > 0:
-                error.add_note(
+                exits.note(
+                    error,
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
-                    "kept, and the next run continues after them."
+                    "kept, and the next run continues after them.",
                 )
             if isinstance(error, ConfigurationError) and answered > 0:
                 late = exits.OnTheWayError(str(error))
-                late.__notes__ = getattr(error, "__notes__", [])
+                late.__dict__.update(error.__dict__)
                 raise late from error
             raise
 
@@ -235,7 +243,7 @@ class Session:
         if secrets.is_like_a_key(self.api_key_file or ""):
             del given["api_key_file"]
         repeated = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
-        return exits.command(*name, options=tuple(repeated), job=job)
+        return phrases.command(*name, options=tuple(repeated), job=job)
 
     def project_id(self) -> str:
         """The project of ``--project``, or else of the environment."""
@@ -273,7 +281,7 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
+    return _with(command, (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
 
 
 def _with(
@@ -307,7 +315,7 @@ def arguments(client: Client | None = None) -> Iterator[None]:
     except ValueError as error:
         if client is not None and client.stats.requests:
             raise
-        raise click.UsageError(words.as_options(str(error))) from error
+        raise click.UsageError(phrases.sentence(error)) from error
 
 
 @contextmanager
@@ -328,21 +336,13 @@ def logged(session: Session) -> Iterator[None]:
             # What it says is logged, and so shown.
             warnings.simplefilter("ignore", WaitWarning)
             warnings.simplefilter("always", UnrecordedJobWarning)
-            warnings.showwarning = lambda message, *_, **__: say(_note(session, message))
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"Note: {shown(phrases.sentence(message, session.again))}"
+            )
             yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-def _note(session: Session, message: Warning | str) -> str:
-    if not isinstance(message, UnrecordedJobWarning):
-        return f"Note: {shown(words.as_options(str(message)))}"
-    record = session.again("job", "once", message.name, "--job", message.job_id)
-    return (
-        f"Job {shown(message.job_id)} was created, but the store could not record it under the name "
-        f"{shown(message.name)} ({shown(message.reason)}). Record it before you use this name again: `{record}`"
-    )
 
 
 class _Lines(logging.Handler):

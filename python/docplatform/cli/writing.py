@@ -177,14 +177,19 @@ def begin(
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
         raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
+    if path is None and json:
+        raise click.UsageError(
+            "--json prints a summary: name a file for the rows with -o; to print the rows as JSON, give --format jsonl "
+            "instead of --json"
+        )
     files.check(path, force=force, json=json)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
     try:
         if kind in NEEDS:
             frames.need(NEEDS[kind])
-    except ImportError as error:
-        raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
+    except ImportError:
+        raise click.UsageError(frames.needs(NEEDS[kind], f"{kind} output")) from None
     return Writer(path, kind, raw, bom, reading)
 
 

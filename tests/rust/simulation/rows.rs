@@ -185,7 +185,10 @@ pub(crate) fn check_reason(process: &Process, error: &Error, breaks_rules: bool)
                 && scenario.disk_is_good()
                 && scenario.kills.is_empty();
             // A request is quick there, and who waits for the budget holds up nobody.
-            !is_calm || !error.message.contains("another call was still fetching")
+            !is_calm
+                || !error
+                    .to_string()
+                    .contains("another call was still fetching")
         }
         Kind::HeldBack => process.world().state().sent.iter().any(|sent| {
             sent.process == process.life.process

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
+from docplatform.cli import phrases
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from docplatform.cli.session import Session
 
 MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
-"""The most rows that are kept for a comparison without ``--compare``: if there are more, the period before is not read."""
+"""The most rows that are kept for a comparison without ``--before``: if there are more, the period before is not read."""
 
 
 @dataclass(kw_only=True)
@@ -88,7 +89,7 @@ class _Reading:
             found.totals = self._visitors.totals()
         if plan is not None and plan.exact and not kept:
             # The period before is in the store and costs nothing, but there is nothing to compare it with.
-            why = f"the period has more than {MAX_COMPARED:,} pages, and --compare was not given"
+            why = f"the period has more than {MAX_COMPARED:,} pages, and --before was not given"
             self._ahead.leave_out(Part.COMPARISON, why)
             self._session.say(self._ahead.why(Part.COMPARISON))
         vars(found).update(vars(gathering.figures()))
@@ -192,7 +193,9 @@ class _Reading:
             if self._asked.named(part):
                 self.found.failed = self.found.failed or error
             else:
-                self._session.say(f"Left out: {parts.NAMES[part]}. {shown(error)}")
+                self._session.say(
+                    f"Left out: {parts.NAMES[part]}. {shown(phrases.sentence(error, self._session.again))}"
+                )
 
     def _affords(self, part: Part, requests: int) -> bool:
         """Whether the budget allows a part. If not, it is left out."""
