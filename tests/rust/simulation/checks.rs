@@ -88,9 +88,9 @@ fn once(world: &World, sent: &[Sent]) {
         exports.any(|export| export.whats().any(|other| other == what))
     };
     // A reader who goes on within a page knows rows and no offsets: pages of another size are no help, nor are those that
-    // begin elsewhere.
+    // begin elsewhere, or have the cursors of another export.
     let is_within = |sent: &Sent, what: What| {
-        let is_regular = scenario.has_one_page_size(what);
+        let is_regular = scenario.has_one_page_size(what) && what.day != OPEN_DAY;
         let stops =
             |export: &Export| export.stop_every.is_some() && (export.offset > 0 || !is_regular);
         scenario.export_of(sent.tag).is_some_and(stops)
