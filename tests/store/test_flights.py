@@ -66,7 +66,7 @@ def test_processes_at_once_share_their_requests(
 ) -> None:
     if delay and sys.platform != "linux":
         pytest.skip("stands in for a function of the C library")
-    # Each sync takes so many microseconds longer.
+    # Each sync takes ``delay`` microseconds longer.
     slow = str(build("disk", tmp_path_factory.mktemp("disk"))) if delay else ""
     env = {"LD_PRELOAD": slow, "DISK_DELAY": str(delay)} if delay else {}
     for wanted in (20, 0):

@@ -18,7 +18,7 @@ use crate::export::stored::{END, Shop, january, listing};
 use crate::helpers::site::{Export, PLAIN, Site, asked, export};
 use crate::helpers::support::{Recorder, bare, options, secs};
 
-/// What a client reads of January in pages of ten.
+/// January, read by a client in pages of ten.
 async fn read(client: &Client, refresh: bool) -> docplatform::error::Result<Export> {
     let place = january(10, 0);
     let source = source::source(client.clone(), &place, refresh);

@@ -11,10 +11,10 @@ use crate::world::{End, Life, Sent, World, lines};
 /// So long a request counts: an hour, and a second for services that count in whole ones.
 const HOUR: u64 = 3_601_000;
 
-/// What shares a budget: an address, and a project of it for new jobs.
+/// The owner of a budget: an address, and for new jobs one of its projects.
 type Account = (usize, Option<String>);
 
-/// What a request counts for, if a budget is kept of that.
+/// The budget that a request counts for, if there is one.
 pub(crate) fn account(settings: &Settings, sent: &Sent) -> Option<Account> {
     if settings.jobs.is_some() && sent.creates() {
         let project = sent.url.rsplit('/').nth(1).map(str::to_owned);
@@ -33,7 +33,7 @@ fn granted(settings: &Settings, account: &Account) -> Option<u64> {
     }
 }
 
-/// What an operation counts for, and all that was sent for the same until now, as far as its process knows of it.
+/// The budget of an operation, and the requests until now that count for it, as far as its process knows of them.
 fn sent_for(life: &Life, tag: u64) -> (Account, Vec<Sent>) {
     let (world, settings) = (&life.world, &life.world.scenario.settings);
     let (process, op) = op_of(tag);
@@ -52,12 +52,12 @@ fn sent_for(life: &Life, tag: u64) -> (Account, Vec<Sent>) {
     (its, sent)
 }
 
-/// Whether nothing but requests moves a budget.
+/// Whether a budget depends on requests alone.
 fn is_plain(scenario: &Scenario) -> bool {
     scenario.clock_is_right() && scenario.disk_is_good() && scenario.kills.is_empty()
 }
 
-/// A call waits for its budget, or is refused for want of it: whether that is spent.
+/// A call waits for its budget, or gets an error instead: checks that the budget is spent.
 pub(crate) fn check_spent(life: &Life, tag: u64) {
     let (world, now) = (&life.world, life.world.now());
     let (account, sent) = sent_for(life, tag);

@@ -23,7 +23,7 @@ pub(crate) fn segment(id: &str) -> Segment {
     Segment::parse("id", id).unwrap()
 }
 
-/// What the policy says of an end: whether it is tried again, and after how long at least, in milliseconds.
+/// The policy for a failed attempt: the shortest pause before the next one, in milliseconds; `None`: it is the last.
 pub(crate) fn retry(
     end: End,
     write: bool,
@@ -155,7 +155,7 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
     }
 }
 
-/// What a client counted is what it sent.
+/// Checks that a client counted the requests that it sent.
 pub(crate) fn check_counts(life: &Life, client: &Client) {
     let left = {
         let state = life.world.state();

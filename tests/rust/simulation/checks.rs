@@ -1,4 +1,4 @@
-//! What must be true at the end of a run, of all that was sent in it.
+//! Invariants over all requests of a run, checked at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,7 +104,7 @@ fn once(world: &World, sent: &[Sent]) {
     let mut early = BTreeSet::new();
     for sent in sent.iter().filter(is_kept) {
         let Some(page) = &sent.page else { continue };
-        // Several may ask ahead for what comes after the end, and nobody keeps that.
+        // Several readers may ask ahead for a page after the end, which is not kept.
         if page.rows.is_empty() && page.offset > 0 {
             continue;
         }
@@ -205,7 +205,7 @@ fn throttles(world: &World, sent: &[Sent]) {
         let breaks = |sent: &&Sent| {
             let same =
                 (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
-            // What the ledger had granted at that moment goes out.
+            // A request that the ledger had granted at that moment still leaves.
             same && holds_for(sent) && (!is_spent || sent.begun > ended) && sent.begun < until
         };
         if let Some(then) = sent[first.before..].iter().find(breaks) {

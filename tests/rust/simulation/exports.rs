@@ -63,7 +63,7 @@ pub(crate) fn listing(what: What, days: u64) -> Listing {
     listing.in_slices((days > 1).then_some(Every::Day)).unwrap()
 }
 
-/// What it is to a client that knows nothing of it.
+/// The same listing for a client that does not know its endpoint.
 fn any_path(what: What) -> Listing {
     let (known, endpoint) = (listing(what, 1), what.endpoint());
     let path = Template::parse("path", known.path()).unwrap();
@@ -130,7 +130,7 @@ pub(crate) async fn exports(process: &Process, plan: Export) -> Done {
 
 async fn export(process: &Process, plan: Export) -> Done {
     let (what, world) = (plan.what, process.world());
-    // What several do at one time is begun again as a whole.
+    // Several calls at one time are begun again as a whole.
     let saves = plan.calls == 1;
     let by_offset = what.endpoint().paged_by == PagedBy::Offset;
     let offset = if by_offset { plan.offset } else { 0 };
@@ -141,8 +141,8 @@ async fn export(process: &Process, plan: Export) -> Done {
         .export
         .clone()
         .filter(|_| saves);
-    // Who resumes asks again for a page that he is within: what he has of a short one is known by its rows, not by their
-    // numbers, and where pages name each other those of another who read at the same time may be other ones.
+    // A resumed reader requests again the page that it is within: it knows the rows of a short one, and not their numbers. With
+    // cursors, the pages of another reader at the same time may be different.
     let is_whole_read = saved.is_none() && plan.stop_every.is_none();
     let mut progress = saved.unwrap_or_default();
     let is_there = !plan.any_path && plan.whats().all(|what| world.state().whole.contains(&what));

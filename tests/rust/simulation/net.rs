@@ -23,7 +23,7 @@ pub(crate) struct Net(pub(crate) Arc<Life>);
 struct Flight {
     life: Arc<Life>,
     number: usize,
-    /// What giving it up means by now; before its head came that depends on whether it had left.
+    /// The end of the request if it is given up now; `None` before its head came: then it depends on whether it had left.
     given_up: Option<End>,
 }
 
@@ -238,7 +238,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
             },
         };
     }
-    // Of what it refuses nothing is done; of what it says nothing about, perhaps.
+    // A refused write is not done. A write without a verdict may be done.
     let verdict = match fate.fault {
         Some(Fault::Broken | Fault::Silent) => None,
         _ => Some(status),
@@ -268,7 +268,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
     (status, answer, told)
 }
 
-/// What follows a head.
+/// The body after a head.
 struct Rest {
     flight: Flight,
     body: Option<Bytes>,

@@ -31,7 +31,7 @@ const OPS: u64 = 100;
 /// How often a user tries the same again.
 pub(crate) const MAX_TRIES: u32 = 4;
 
-/// What a process has on its own disk: where it stands.
+/// The progress of a process, on its own disk.
 #[derive(Default)]
 pub(crate) struct Desk {
     op: usize,
@@ -70,7 +70,7 @@ pub(crate) fn op_of(tag: u64) -> (usize, usize) {
     ((number / OPS) as usize, (number % OPS) as usize)
 }
 
-/// What a call tells; it carries the call's number to the network.
+/// The observer of a call. It carries the call's number to the network.
 pub(crate) struct Ear {
     pub(crate) tag: u64,
     life: Arc<Life>,
@@ -159,7 +159,7 @@ impl Process {
         &self.life.world
     }
 
-    /// What one more call is known by.
+    /// The observer of one more call.
     pub(crate) fn ear(&self) -> Arc<Ear> {
         let tags = self.tags();
         let mut desk = self.desk.lock().unwrap();
@@ -239,7 +239,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     let Some((per_hour, reserve)) = settings.budget else {
         return;
     };
-    // What a service says of its own budget may hold longer.
+    // The service may have asked for a longer wait.
     let is_told = world
         .state()
         .sent
@@ -258,7 +258,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
         return;
     };
     let mut granted = 0;
-    // What the first one finds to be of a time that never was counts from then on.
+    // The first request corrects entries of a time that never was. They count from then on.
     for most in [1, per_hour - reserve] {
         let mut tickets = Vec::new();
         granted = 0;
@@ -281,7 +281,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     }
 }
 
-/// What a client's dice always show: so its pauses are known.
+/// The number that a client's dice always show, so that its pauses are known.
 pub(crate) fn jitter(scenario: &Scenario, process: usize) -> f64 {
     ((scenario.settings.jitter + process as u64) % 3) as f64 / 2.0
 }

@@ -1,4 +1,4 @@
-//! Rows that come again: whether the client hands out, and tells of, what is true of them.
+//! Repeated rows: the client has to drop the identical ones, keep the others, and report both.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use crate::scenario::{Export, Habits};
 
 /// The rows of an export that began at the beginning, page by page.
 pub(crate) struct Repeats {
-    /// What came of each rank: counts, and the page that brought each last.
+    /// The counts that came with each rank, and the last page that brought each of them.
     seen: BTreeMap<u64, BTreeMap<u64, usize>>,
     pages: usize,
     window: usize,
+    /// Whether identical and differing rows were reported.
     is_told: [bool; 2],
 }
 
@@ -81,12 +82,12 @@ impl Repeats {
             ),
         ];
         for ((rows, told), is_told) in tells.into_iter().zip(&mut self.is_told) {
-            // Only the first of a kind is told with its page.
+            // The client reports the first finding of a kind with its page, and adds up the later ones.
             let is_due = rows > 0 && !*is_told;
             *is_told |= is_due;
             if told != is_due.then_some(rows) {
                 part.process.violation(format!(
-                    "{rows} rows came again, and {told:?} are told of\n  {plan:?}\n  {page:?}"
+                    "{rows} rows came again, and {told:?} are reported\n  {plan:?}\n  {page:?}"
                 ));
             }
         }

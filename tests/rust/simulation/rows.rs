@@ -1,4 +1,4 @@
-//! Rows that a user got, held against what the service has: those of one moment, of the right time, and for as few requests as promised.
+//! Checks the rows that a user got: they are those of one moment and of the right time, for as few requests as promised.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(crate) fn is_kept(world: &World, what: What) -> bool {
         .unwrap()
 }
 
-/// What the store has of it: exports, offsets and numbers of rows.
+/// The stored pages of a listing: exports, offsets and numbers of rows.
 pub(crate) fn kept_pages(world: &World, what: What) -> String {
     let sql = "SELECT group_concat(printf('%d:%d+%d', export, offset, page.rows), ' ') FROM page JOIN export ON export = export.id
                WHERE project_id = ?1 AND path = ?2 AND date_from = ?3 AND account IN (SELECT id FROM account WHERE base_url = ?4)";
@@ -54,8 +54,8 @@ pub(crate) fn kept_pages(world: &World, what: What) -> String {
     pages.unwrap_or_default()
 }
 
-/// Whether the store served what a call read of the open day, as nobody asked for any of it since the call began; that must be final
-/// by then.
+/// Whether the store alone served a call's rows of the open day: nobody asked for any of it since the call began. The day must have been
+/// final by then.
 pub(crate) fn is_served(process: &Process, what: What, begun: u64) -> bool {
     let (world, scenario) = (process.world(), &process.world().scenario);
     let is_of_it = |sent: &Sent| sent.page.as_ref().is_none_or(|page| page.what == what);
@@ -79,8 +79,8 @@ pub(crate) fn is_served(process: &Process, what: What, begun: u64) -> bool {
     true
 }
 
-/// Whether rows came from where they may: with `refresh` from what was asked for meanwhile, of a range that may change from what was begun
-/// a day ago at most, and without a request from what was final when it came.
+/// Checks the age of rows. With `refresh` all are new. Those of a range that may change are from an export whose last page is a day old at
+/// most. Rows that cost no request came when their range was final.
 pub(crate) fn check_served(process: &Process, plan: Export, progress: &Progress, begun: u64) {
     let (world, scenario) = (process.world(), &process.world().scenario);
     if !scenario.settings.store || plan.any_path || !scenario.clock_is_right() {
@@ -111,7 +111,7 @@ pub(crate) fn check_served(process: &Process, plan: Export, progress: &Progress,
     if may_change && !is_all_new && came_since(since.saturating_sub(DAY)).is_empty() {
         bad("rows of the day before are served");
     }
-    // What was begun of a range that may change is continued for a day, and so may be all of a part.
+    // An unfinished export of a range that may change is continued for a day. It may have all rows of a part.
     let is_part = plan.max_rows.is_some() || plan.offset > 0;
     if is_part || !asked(process).is_empty() {
         return;
@@ -124,7 +124,7 @@ pub(crate) fn check_served(process: &Process, plan: Export, progress: &Progress,
     }
 }
 
-/// What the process has asked for in what it does now.
+/// The requests of the operation that the process is in.
 pub(crate) fn asked(process: &Process) -> Vec<Sent> {
     let tags = process.tags();
     process
@@ -138,7 +138,7 @@ pub(crate) fn asked(process: &Process) -> Vec<Sent> {
 }
 
 pub(crate) fn longest(process: &Process) -> u64 {
-    // What came may be written for a second more, and a timer that was late is caught up with.
+    // A page may be written for a second more, and a timer may be late.
     process.world().scenario.settings.deadline * 1_000 + 2_000
 }
 

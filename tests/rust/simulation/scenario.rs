@@ -1,4 +1,4 @@
-//! What a seed stands for: the service's habits, the faults, the disk, the settings, and what each process does.
+//! The scenario of a seed: the service's habits, the faults, the disk, the settings, and the operations of each process.
 
 use docplatform::listing::endpoint::{
     CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, SEARCHES, VIEWS, VISITORS,
@@ -9,16 +9,16 @@ use crate::disk::MAX_LOCK_WAIT;
 use crate::faults::Fault;
 use crate::process::op_of;
 
-/// Of these projects everything is read.
+/// All projects at an address.
 pub(crate) const PROJECTS: [&str; 2] = ["alpha", "beta"];
-/// Where the service is: most worlds know the first address only.
+/// The addresses of the service. Most worlds know the first one only.
 pub(crate) const ADDRESSES: [&str; 2] = [
     "https://docs.example.com/api",
     "https://docs.example.org/api",
 ];
 /// The ninth of February: the day that may still change. All others are days of January, which do not.
 pub(crate) const OPEN_DAY: u64 = 40;
-/// When that day is final, in milliseconds after [`crate::world::BASE`].
+/// The moment at which that day becomes final, in milliseconds after [`crate::world::BASE`].
 pub(crate) const OPEN_DAY_SETTLES: u64 = 2 * 24 * 3_600_000;
 
 /// One run.
@@ -63,7 +63,7 @@ pub(crate) struct Habits {
     pub(crate) latency: u64,
     /// How many analytics requests it grants in an hour.
     pub(crate) limit: Option<u64>,
-    /// What a refusal for want of these says.
+    /// How a refusal beyond that limit says how long to wait.
     pub(crate) limit_told: u64,
     /// How its cursors look.
     pub(crate) cursor_form: u64,
@@ -91,7 +91,7 @@ pub(crate) struct Disk {
     pub(crate) failing: u64,
 }
 
-/// What all clients are set to.
+/// The settings of all clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) store: bool,
@@ -103,11 +103,11 @@ pub(crate) struct Settings {
     pub(crate) deadline: u64,
     pub(crate) timeout: u64,
     pub(crate) max_retry_after: u64,
-    /// What the clients' dice show, in halves.
+    /// The numbers that the clients' dice show, in halves.
     pub(crate) jitter: u64,
 }
 
-/// What is listed.
+/// A listing of one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct What {
     pub(crate) endpoint: usize,
@@ -169,7 +169,7 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    /// What it lists, day by day.
+    /// Its listings, day by day.
     pub(crate) fn whats(self) -> impl Iterator<Item = What> {
         let days = if self.spread { self.calls } else { self.days };
         (self.what.day..)
@@ -178,7 +178,7 @@ impl Export {
     }
 }
 
-/// What a process does, one after another.
+/// An operation of a process. It does one after another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Op {
     /// It was cut out.

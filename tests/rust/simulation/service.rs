@@ -20,7 +20,7 @@ pub(crate) struct Row {
 
 /// How many of a hundred pages of a day that is not final come after a change.
 const SETTLING: u64 = 60;
-/// What lies between two rows' ranks at first.
+/// The distance between the ranks of two rows at first.
 pub(crate) const RANK: f64 = (1_u64 << 32) as f64;
 
 /// A listing with its past.
@@ -57,13 +57,13 @@ pub(crate) struct Service {
     is_slow: bool,
 }
 
-/// What a request asks for.
+/// A request.
 pub(crate) struct Asked<'a> {
     pub(crate) url: &'a Url,
     pub(crate) body: &'a [u8],
 }
 
-/// What a good page says.
+/// A good page.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
     pub(crate) what: What,
@@ -335,7 +335,7 @@ impl Service {
 }
 
 impl Truth {
-    /// The last row before this one moves behind it, perhaps with another count.
+    /// A new first row moves the last row before this offset to it, perhaps with another count.
     fn bring_again(&mut self, offset: usize, dice: &mut Dice) {
         let mut rows = self.versions.last().unwrap().clone();
         let Some(last) = offset.checked_sub(1).filter(|last| *last < rows.len()) else {

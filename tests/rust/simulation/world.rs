@@ -44,11 +44,11 @@ pub(crate) struct World {
     pub(crate) works: AtomicU64,
     /// Work of processes that died: not even what dropping it would do goes on.
     pub(crate) buried: Mutex<Vec<StoreWork>>,
-    /// Who looks what became of a name does so while nobody creates under it.
+    /// A user who looks what became of a name does so while no call creates under it.
     pub(crate) names: [RwLock<()>; 3],
 }
 
-/// What is made of a run's history.
+/// The record of a run's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trace {
     /// Its lines are not even written.
@@ -66,7 +66,7 @@ pub(crate) struct State {
     pub(crate) service: Service,
     /// The number of each process's last life.
     lives: Vec<usize>,
-    /// What the store must have, so that it is not asked for again.
+    /// The listings that the store must have whole, so that they are not requested again.
     pub(crate) whole: BTreeSet<What>,
     /// Which prompts were used under which name.
     pub(crate) prompts: [[bool; 2]; 3],
@@ -138,7 +138,7 @@ impl fmt::Debug for Sent {
     }
 }
 
-/// What a violation shows of these requests: the last ones.
+/// The last of these requests, for a violation.
 pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
     let lines: Vec<_> = sent
         .into_iter()
@@ -147,7 +147,7 @@ pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
     lines[lines.len().saturating_sub(MAX_LINES)..].concat()
 }
 
-/// What it shows of an error.
+/// An error, for a violation.
 pub(crate) fn in_short(error: &Error) -> String {
     format!(
         "\n  {:?}, {:?}, {:?}: {:.200}",
@@ -176,8 +176,7 @@ pub(crate) enum End {
     Good,
 }
 
-/// A piece of work begins when it was asked for, and time passes at its first transaction, where it waits for the file's lock: until then
-/// the clocks are behind.
+/// The wait of a piece of work for the file's lock. Time passes at its first transaction: until then its clocks are behind.
 #[derive(Default)]
 pub(crate) struct LockWait {
     left: AtomicU64,

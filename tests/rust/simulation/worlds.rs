@@ -1,4 +1,4 @@
-//! Worlds that are about something. Each kind is drawn from dice of its own, so that all other worlds stay as they were when one is added.
+//! Worlds with a subject. Each subject is drawn from dice of its own, so that a new one leaves all other worlds as they were.
 
 use docplatform::listing::endpoint::PagedBy;
 
@@ -11,7 +11,7 @@ impl Scenario {
     /// In some worlds with a store, several calls of a process and several processes want the same at the same time.
     pub(crate) fn share(&mut self, dice: &mut Dice) {
         self.habits.lively = self.habits.moving > 0 && dice.chance(40);
-        // Who waits for a budget looks into the store every half minute, for hours.
+        // A call that waits for a budget looks into the store every half minute, for hours.
         if self.settings.store && self.settings.budget.is_some() {
             self.habits.limit = self.habits.limit.map(|limit| limit + 6);
             let wider = |(most, reserve)| (most + 4, reserve);
@@ -48,7 +48,7 @@ impl Scenario {
                 (export.what, export.page_size, export.days) = (only, size, 1);
                 export.any_path = false;
             }
-            // A reader who stops has a place of his own to go on from.
+            // A reader that stops goes on at a place of its own.
             if export.calls > 1 {
                 export.stop_every = None;
             }
@@ -133,7 +133,7 @@ impl Scenario {
                     _ => {}
                 }
             }
-            // What was read before is read again.
+            // The same is read again.
             let again: Vec<_> = ops.iter().take(2).copied().collect();
             ops.push(Op::Pause {
                 seconds: dice.pick(&[1, left / 2_000, left / 1_250, left / 1_000, left / 500]),
@@ -175,7 +175,7 @@ impl Scenario {
         }
     }
 
-    /// What few worlds have. It is drawn apart, so that all others are what they were before there was such a thing.
+    /// Adds things that few worlds have.
     pub(crate) fn add_rarities(&mut self, dice: &mut Dice) {
         self.settings.jobs = dice.chance(8).then(|| 1 + dice.below(3));
         if self.settings.jobs.is_some() {
@@ -233,7 +233,7 @@ impl Scenario {
                 Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => {
                     *count = 80;
                 }
-                // Who waits for a budget looks into its ledger every half minute, for hours.
+                // A call that waits for a budget looks into its ledger every half minute, for hours.
                 Op::Reads {
                     count,
                     analytics: true,
