@@ -28,7 +28,7 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 pub(super) enum Landed {
     /// Another call has fetched it.
     Stored(StoredPage),
-    Fetched(Answered),
+    Fetched(Box<Answered>),
 }
 
 /// The right to fetch a page. When it is dropped, the next call of this client has it, or another process.
@@ -56,14 +56,12 @@ pub(super) async fn ask(
     let asked = service
         .ask(wanted, Some(Arc::clone(&flight) as _), deadline, observer)
         .await;
-    match mem::take(&mut *lock(&flight.state)) {
-        FlightState::Landed(page) => Ok(Landed::Stored(page)),
-        FlightState::Ours(lock) => {
-            let lock = Some(lock);
-            asked.map(|asked| Landed::Fetched(Answered { lock, ..asked }))
-        }
-        FlightState::Waiting => asked.map(Landed::Fetched),
-    }
+    let lock = match mem::take(&mut *lock(&flight.state)) {
+        FlightState::Landed(page) => return Ok(Landed::Stored(page)),
+        FlightState::Ours(lock) => Some(lock),
+        FlightState::Waiting => None,
+    };
+    asked.map(|asked| Landed::Fetched(Box::new(Answered { lock, ..asked })))
 }
 
 struct PageFlight {
@@ -109,8 +107,10 @@ impl PageFlight {
             match self.exports.0.store.within(deadline, claim).await {
                 Ok(PageClaim::Stored(page)) => return Ok(FlightState::Landed(page)),
                 Ok(PageClaim::Ours(file)) => {
-                    let (_file, _queue) = (file, queue);
-                    return Ok(FlightState::Ours(PageLock { _file, _queue }));
+                    return Ok(FlightState::Ours(PageLock {
+                        _file: file,
+                        _queue: queue,
+                    }));
                 }
                 Ok(PageClaim::Taken) => announce(),
                 Err(error) => return Err(messages::no_claim(error)),

@@ -273,7 +273,7 @@ impl StoredRange {
                 let kept_in = (&self.exports, id);
                 match flight::ask(service, kept_in, asking, deadline, observer).await? {
                     Landed::Stored(page) => return self.read(id, &page),
-                    Landed::Fetched(asked) => asked,
+                    Landed::Fetched(asked) => *asked,
                 }
             }
         };

@@ -16,9 +16,12 @@ use crate::store::pages::{self, StoredPage};
 /// Names of lock files. Two pages with the same name wait for each other, and no more files than these are ever left.
 const LOCK_NAMES: u64 = 4096;
 
-/// Where the calls of one client that want the same page wait for each other. A page is known by its export and its offset.
+/// An export and an offset.
+type PagePlace = (i64, u64);
+
+/// The queues in which calls of one client that want the same page wait for each other.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PageQueues(Arc<Mutex<HashMap<(i64, u64), Weak<AsyncMutex<()>>>>>);
+pub(super) struct PageQueues(Arc<Mutex<HashMap<PagePlace, Weak<AsyncMutex<()>>>>>);
 
 /// The state of a page for a call that wants to fetch it.
 #[derive(Debug)]
