@@ -7,8 +7,9 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
-/// How long requests are kept after they stop counting, for people to look at.
-const ACCOUNT_KEPT: Millis = 24 * 3_600_000;
+/// The longest distance from the clock, before it and after it, of what is kept. Clocks of processes differ by hours. What is
+/// further away is of no use, or of a clock that was wrong.
+const MAX_DISTANCE: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
@@ -28,9 +29,12 @@ pub(crate) fn change<T>(
     // Who waits for the budget looks often, and changes nothing.
     if before != after {
         save(&transaction, number, &before, &after)?;
-        transaction
-            .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
-            .execute((number, now - ACCOUNT_KEPT))?;
+        for table in ["request", "told"] {
+            let far = format!("DELETE FROM {table} WHERE account = ?1 AND (until < ?2 OR at > ?3)");
+            transaction
+                .prepare(&far)?
+                .execute((number, now - MAX_DISTANCE, now + MAX_DISTANCE))?;
+        }
     }
     transaction.commit()?;
     Ok(result)
@@ -51,17 +55,20 @@ pub(crate) fn look(
 
 fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {
     let mut account = Account::default();
-    let mut entries = transaction
-        .prepare("SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2")?;
-    let mut rows = entries.query((number, now))?;
+    let far = now + MAX_DISTANCE;
+    let mut entries = transaction.prepare(
+        "SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2 AND at <= ?3",
+    )?;
+    let mut rows = entries.query((number, now, far))?;
     while let Some(row) = rows.next()? {
         let (at, answered) = (time(row.get(1)?), row.get::<_, Option<i64>>(2)?.map(time));
         let entry = Entry::new(at, answered, time(row.get(3)?) - at - HOUR);
         account.entries.insert(row.get(0)?, entry);
     }
-    let mut announced = transaction
-        .prepare("SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2")?;
-    let mut rows = announced.query((number, now))?;
+    let mut announced = transaction.prepare(
+        "SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2 AND at <= ?3",
+    )?;
+    let mut rows = announced.query((number, now, far))?;
     while let Some(row) = rows.next()? {
         let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
         let announced = Announced {
@@ -106,15 +113,12 @@ fn save(
     {
         delete.execute([id])?;
     }
-    if before.announced != after.announced {
-        transaction
-            .prepare("DELETE FROM told WHERE account = ?1")?
-            .execute([number])?;
-        let mut put = transaction.prepare(
-            "INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        for (name, announced) in &after.announced {
-            let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+    let mut put = transaction.prepare(
+        "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (name, announced) in &after.announced {
+        let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+        if before.announced.get(name) != Some(announced) {
             put.execute((number, name, announced.at, announced.until, remaining))?;
         }
     }

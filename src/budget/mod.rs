@@ -38,12 +38,13 @@ pub struct Budget {
 pub struct Ledger(Arc<LedgerState>);
 
 #[derive(Debug)]
-struct LedgerState {
-    clock: Clock,
-    /// The requests and refusals of this client alone, by a steady clock. It is used beside a file, because a clock that
-    /// jumps ahead makes the file's entries look old. The stricter of the two accounts holds.
-    own: Mutex<Account>,
-    file: Option<Arc<File>>,
+enum LedgerState {
+    /// The account of one client.
+    Memory {
+        clock: Clock,
+        account: Mutex<Account>,
+    },
+    File(Arc<File>),
 }
 
 /// An account in the store.
@@ -63,17 +64,16 @@ struct File {
 /// How one request ended.
 #[derive(Debug)]
 struct EndedRequest {
-    /// Its number in the file.
     number: i64,
     /// `None`: it was never sent.
     outcome: Option<RequestEnd>,
 }
 
 impl EndedRequest {
-    fn enter(&self, number: i64, account: &mut Account, now: Millis) {
+    fn enter(&self, account: &mut Account, now: Millis) {
         match &self.outcome {
-            Some(outcome) => account.settle(number, outcome, now),
-            None => account.withdraw(number),
+            Some(outcome) => account.settle(self.number, outcome, now),
+            None => account.withdraw(self.number),
         }
     }
 }
@@ -95,36 +95,27 @@ pub struct Slot {
 impl Ledger {
     /// One that is a client's alone.
     pub fn in_memory(clock: Clock) -> Self {
-        Self(Arc::new(LedgerState {
-            clock,
-            own: Mutex::default(),
-            file: None,
-        }))
+        let account = Mutex::default();
+        Self(Arc::new(LedgerState::Memory { clock, account }))
     }
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
         let (seen, owed, fault) = Default::default();
-        let file = File {
+        Self(Arc::new(LedgerState::File(Arc::new(File {
             store,
             owner,
-            clock: clock.clone(),
+            clock,
             seen,
             owed,
             fault,
-        };
-        Self(Arc::new(LedgerState {
-            clock,
-            own: Mutex::default(),
-            file: Some(Arc::new(file)),
-        }))
+        }))))
     }
 
     /// A request that was not entered was refused (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         Ticket {
             number: NONE,
-            own: NONE,
             sent: true,
             state: Some(Arc::clone(&self.0)),
         }
@@ -148,47 +139,29 @@ impl Budget {
     /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
-        let Some(file) = &self.ledger.0.file else {
-            let now = state.clock.steady_now();
-            let answer = lock(&state.own).acquire(terms, now);
-            let own = match answer {
-                Grant::Granted(own) => own,
-                Grant::Wait(_) => NONE,
-            };
-            return Ok(state.grant(answer, now, own));
+        let file = match &*self.ledger.0 {
+            LedgerState::Memory { clock, account } => {
+                let now = clock.now();
+                return Ok(state.grant(lock(account).acquire(terms, now), now));
+            }
+            LedgerState::File(file) => Arc::clone(file),
         };
-        let ledger = Arc::clone(file);
+        let writer = Arc::clone(&file);
         // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
         let asked = file.store.run(move |connection| {
-            let wait = lock(&state.own).wait(terms, state.clock.steady_now());
-            if let Some(hold) = wait {
-                let now = state.clock.now();
-                let own = Hold {
-                    until: now + (hold.until - state.clock.steady_now()).max(0),
-                    ..hold
-                };
-                // The file may ask for more: a wait is announced once, with the time at which it ends.
-                let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(own);
-                return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
-            }
-            let (answer, now) = ledger.change(connection, |account, now| {
+            let (answer, now) = writer.change(connection, |account, now| {
                 (account.acquire(terms, now), now)
             })?;
-            let own = match answer {
-                Grant::Granted(_) => lock(&state.own).enter(terms, state.clock.steady_now()),
-                Grant::Wait(_) => NONE,
-            };
-            Ok(state.grant(answer, now, own))
+            Ok(state.grant(answer, now))
         });
         file.store.within(deadline, asked).await
     }
 
     pub async fn left(&self) -> Result<u64> {
-        if let Some(file) = &self.ledger.0.file {
+        if let LedgerState::File(file) = &*self.ledger.0 {
             let ledger = Arc::clone(file);
-            file.store
-                .run(move |connection| ledger.read(connection).map(drop))
-                .await?;
+            let read = file.store.run(move |connection| ledger.read(connection));
+            read.await?;
         }
         Ok(self.left_as_seen().unwrap_or(0))
     }
@@ -196,12 +169,12 @@ impl Budget {
     /// How many requests would be granted now, as far as this process knows: without the file of the ledger, and so
     /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
     pub fn left_as_seen(&self) -> Option<u64> {
-        let LedgerState { clock, own, file } = &*self.ledger.0;
-        let own = lock(own).left(self.terms, clock.steady_now());
-        match file {
-            None => Some(own),
-            Some(file) => {
-                let left = |account: &Account| account.left(self.terms, clock.now()).min(own);
+        match &*self.ledger.0 {
+            LedgerState::Memory { clock, account } => {
+                Some(lock(account).left(self.terms, clock.now()))
+            }
+            LedgerState::File(file) => {
+                let left = |account: &Account| account.left(self.terms, file.clock.now());
                 lock(&file.seen).as_ref().map(left)
             }
         }
@@ -209,27 +182,29 @@ impl Budget {
 
     /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        let Some(file) = &self.ledger.0.file else {
+        let LedgerState::File(file) = &*self.ledger.0 else {
             return Ok(None);
         };
         let ledger = Arc::clone(file);
         file.store
-            .ask(move |connection| ledger.read(connection).map(drop))
+            .ask(move |connection| ledger.read(connection))
             .map(Some)
     }
 
     /// Why the end of an earlier request could not be written yet. Said once.
     pub fn take_fault(&self) -> Option<Error> {
-        lock(&self.ledger.0.file.as_ref()?.fault).take()
+        match &*self.ledger.0 {
+            LedgerState::Memory { .. } => None,
+            LedgerState::File(file) => lock(&file.fault).take(),
+        }
     }
 }
 
 impl LedgerState {
-    fn grant(self: Arc<Self>, answer: Grant, now: Millis, own: i64) -> Grant<Ticket, Slot> {
+    fn grant(self: Arc<Self>, answer: Grant, now: Millis) -> Grant<Ticket, Slot> {
         match answer {
             Grant::Granted(number) => Grant::Granted(Ticket {
                 number,
-                own,
                 sent: false,
                 state: Some(self),
             }),
@@ -244,11 +219,18 @@ impl LedgerState {
         }
     }
 
+    fn clock(&self) -> &Clock {
+        match self {
+            Self::Memory { clock, .. } => clock,
+            Self::File(file) => &file.clock,
+        }
+    }
+
     /// Enters how a request ended, after its caller went on, or is gone.
-    fn settle(&self, own: i64, ended: EndedRequest) {
-        ended.enter(own, &mut lock(&self.own), self.clock.steady_now());
-        if let Some(file) = &self.file {
-            file.settle(ended);
+    fn settle(&self, ended: EndedRequest) {
+        match self {
+            Self::Memory { clock, account } => ended.enter(&mut lock(account), clock.now()),
+            Self::File(file) => file.settle(ended),
         }
     }
 }
@@ -256,7 +238,7 @@ impl LedgerState {
 impl File {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
-            ended.enter(ended.number, account, self.clock.now());
+            ended.enter(account, self.clock.now());
         }
         lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
@@ -282,7 +264,7 @@ impl File {
         let owed = std::mem::take(&mut *lock(&self.owed));
         let changed = change(connection, &self.owner, &self.clock, |account, now| {
             for ended in &owed {
-                ended.enter(ended.number, account, now);
+                ended.enter(account, now);
             }
             let result = work(account, now);
             (result, account.clone())
@@ -300,20 +282,16 @@ impl File {
     }
 
     /// Remembers the account as it is now.
-    fn read(&self, connection: &mut Connection) -> Result<Account, Fault> {
-        let account = look(connection, &self.owner, &self.clock)?;
-        *lock(&self.seen) = Some(account.clone());
-        Ok(account)
+    fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
+        *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
+        Ok(())
     }
 }
 
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
-    /// In the file.
     number: i64,
-    /// In the client's own account.
-    own: i64,
     sent: bool,
     /// Until the request has ended.
     state: Option<Arc<LedgerState>>,
@@ -331,20 +309,18 @@ impl Ticket {
             return;
         };
         // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
-        let since = answered_at(headers, state.clock.time()).duration_since(SystemTime::UNIX_EPOCH);
+        let since =
+            answered_at(headers, state.clock().time()).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome = RequestEnd {
             refused: status == 429,
             retry_after,
-            quotas: rate_limit::quotas(headers, wall),
+            quota: rate_limit::quota(headers, wall),
         };
-        state.settle(
-            self.own,
-            EndedRequest {
-                number: self.number,
-                outcome: Some(outcome),
-            },
-        );
+        state.settle(EndedRequest {
+            number: self.number,
+            outcome: Some(outcome),
+        });
     }
 }
 
@@ -354,13 +330,10 @@ impl Drop for Ticket {
             return;
         };
         let outcome = self.sent.then(RequestEnd::default);
-        state.settle(
-            self.own,
-            EndedRequest {
-                number: self.number,
-                outcome,
-            },
-        );
+        state.settle(EndedRequest {
+            number: self.number,
+            outcome,
+        });
     }
 }
 

@@ -18,8 +18,6 @@ pub const HOUR: Millis = 3_601_000;
 const MIN_PATIENCE: Millis = 60_000;
 /// The longest time for which a service's statement is believed.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
-/// How many policies are remembered: a service might name new ones in every answer.
-const MAX_POLICIES: usize = 32;
 /// The time until the next look, if only an answer can help.
 const NEXT_LOOK: Millis = 1_000;
 /// A service's reset is in whole seconds, perhaps rounded down.
@@ -61,7 +59,7 @@ impl Entry {
     }
 }
 
-/// A refusal, or the state of a policy, as the service reported it.
+/// A refusal, or a quota, as the service reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
     pub at: Millis,
@@ -77,14 +75,14 @@ pub struct Account {
     pub entries: BTreeMap<i64, Entry>,
     /// The number of the next one.
     pub next: i64,
-    /// What the service announced, by the policy's name; a refusal has the name [`REFUSAL`].
+    /// What the service announced: a [`REFUSAL`], a [`QUOTA`].
     pub announced: BTreeMap<String, Announced>,
 }
 
-/// The name under which a refusal holds. No policy of a service has it: before theirs stands [`POLICY`].
-pub const REFUSAL: &str = "refusal";
-/// What stands before the name of a service's policy.
-const POLICY: &str = "policy:";
+/// The name of a refusal in the ledger.
+const REFUSAL: &str = "refusal";
+/// The name of a quota in the ledger.
+const QUOTA: &str = "policy:";
 
 /// Whether a request may go out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +109,7 @@ pub struct RequestEnd {
     /// What its `Retry-After` asked for.
     pub retry_after: Option<Duration>,
     /// What its headers say is left.
-    pub quotas: Vec<Quota>,
+    pub quota: Option<Quota>,
 }
 
 impl Account {
@@ -129,11 +127,18 @@ impl Account {
         (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
     }
 
-    pub fn enter(&mut self, terms: Terms, now: Millis) -> i64 {
+    /// Enters a request at the later of the clock and the newest entry. Time does not run backwards in a ledger: another
+    /// process counts the request, even if this one's clock is behind.
+    fn enter(&mut self, terms: Terms, now: Millis) -> i64 {
         let number = self.next;
         self.next += 1;
+        let at = self
+            .entries
+            .values()
+            .map(|entry| entry.at)
+            .fold(now, Millis::max);
         self.entries
-            .insert(number, Entry::new(now, None, terms.patience));
+            .insert(number, Entry::new(at, None, terms.patience));
         number
     }
 
@@ -182,18 +187,13 @@ impl Account {
             entry.answered = Some(now.max(entry.at));
             entry.at
         });
-        let reset = |quota: &Quota| {
-            quota
-                .reset
-                .map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING)
-        };
+        let reset = outcome.quota.and_then(|quota| quota.reset);
+        let reset = reset.map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING);
         if outcome.refused {
             let asked = outcome
                 .retry_after
                 .map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
-            let until = asked
-                .or_else(|| outcome.quotas.iter().filter_map(reset).max())
-                .unwrap_or(now + HOUR);
+            let until = asked.or(reset).unwrap_or(now + HOUR);
             let held = self
                 .announced
                 .get(REFUSAL)
@@ -207,49 +207,33 @@ impl Account {
                 },
             );
         }
-        if outcome.quotas.is_empty() {
+        let Some(quota) = outcome.quota else {
             // The service may have counted it after it last announced how many are left.
             for announced in self.announced.values_mut() {
                 announced.remaining = announced.remaining.saturating_sub(1);
             }
-        }
-        for quota in &outcome.quotas {
-            let announced = Announced {
+            return;
+        };
+        let announced = Announced {
+            at: now,
+            until: reset.unwrap_or(now + HOUR),
+            remaining: quota.remaining,
+        };
+        let known = self.announced.entry(QUOTA.to_owned()).or_insert(announced);
+        // Which of several answers under way came last is unknown: the strictest counts.
+        *known = if begun >= known.at {
+            announced
+        } else {
+            Announced {
                 at: now,
-                until: reset(quota).unwrap_or(now + HOUR),
-                remaining: quota.remaining,
-            };
-            let name = format!("{POLICY}{}", quota.policy);
-            if self.announced.len() >= MAX_POLICIES && !self.announced.contains_key(&name) {
-                continue;
+                until: known.until.max(announced.until),
+                remaining: known.remaining.min(announced.remaining),
             }
-            let known = self.announced.entry(name).or_insert(announced);
-            // Which of several answers under way came last is unknown: the strictest counts.
-            *known = if begun >= known.at {
-                announced
-            } else {
-                Announced {
-                    at: now,
-                    until: known.until.max(announced.until),
-                    remaining: known.remaining.min(announced.remaining),
-                }
-            };
-        }
+        };
     }
 
-    /// Forgets what counts no more. What seems to come from the future was written before the clock was set back:
-    /// it counts from now on.
+    /// Forgets what counts no more.
     fn tidy(&mut self, now: Millis) {
-        for entry in self.entries.values_mut() {
-            entry.at = entry.at.min(now);
-            entry.answered = entry.answered.map(|answered| answered.min(now));
-        }
-        for announced in self.announced.values_mut() {
-            let ahead = (announced.at - now).max(0);
-            announced.at -= ahead;
-            announced.until =
-                (announced.until - ahead).min(announced.at + MAX_BELIEVED_WAIT + RESET_ROUNDING);
-        }
         self.entries.retain(|_, entry| entry.until() > now);
         self.announced.retain(|_, announced| announced.until > now);
     }

@@ -268,7 +268,7 @@ impl Client {
             } else {
                 messages::ATTEMPT_FAILED
             };
-            let about = Some(messages::fields(&call).into());
+            let about = Some(messages::fields(&call, &self.settings).into());
             self.pause(
                 pause,
                 &format!("{}: retry {number}", report.what()),

@@ -7,7 +7,7 @@ use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
-use crate::client::throttle::Lane;
+use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -44,13 +44,24 @@ pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.shown())
 }
 
-/// What the records of all lines about a call have.
-pub(crate) fn fields(call: &Call) -> LogFields {
+/// The attributes of each record about a call. An id that repeats a secret is withheld.
+pub(crate) fn fields(call: &Call, settings: &Settings) -> LogFields {
+    let of_job = call.lane != Lane::Analytics;
+    let shown = |id: &Option<Segment>| id.as_ref().map(|id| shown_id(settings, id));
     LogFields {
         method: call.method.to_string(),
         path: call.path.shown(),
+        project_id: shown(&call.project),
+        job_id: shown(&call.id).filter(|_| of_job),
+        host: settings.base_url.host().to_owned(),
         ..LogFields::default()
     }
+}
+
+/// An id for display.
+fn shown_id(settings: &Settings, id: &Segment) -> String {
+    let id = redact::withhold(id.as_str(), settings.secret_in(id.as_str()));
+    text::safe(&id, MAX_SEGMENT)
 }
 
 pub(crate) fn answered(
@@ -78,7 +89,7 @@ pub(crate) fn answered(
         status: Some(head.status),
         elapsed: Some(elapsed),
         request_id,
-        ..fields(call)
+        ..fields(call, settings)
     };
     Note::new(Level::Debug, text).about(about)
 }
@@ -147,7 +158,7 @@ fn held(call: &Call, slot: Slot) -> (&'static str, Option<&'static str>) {
     }
 }
 
-pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+pub(crate) fn waits_for_budget(call: &Call, settings: &Settings, slot: Slot) -> Note {
     let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
@@ -160,7 +171,7 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         waiting: Some(waiting),
         ..Note::new(Level::Info, text)
     };
-    note.about(fields(call))
+    note.about(fields(call, settings))
 }
 
 /// The budget has no free request, and the call does not wait.
@@ -213,9 +224,10 @@ impl Failed<'_> {
         let about = LogFields {
             attempt: Some(attempt.number),
             status: attempt.status,
+            error_type: Some(self.verdict.kind.class(attempt.status)),
             elapsed: Some(attempt.elapsed),
             request_id: self.request_id(),
-            ..fields(self.call)
+            ..fields(self.call, self.settings)
         };
         Note::new(Level::Warning, text).about(about)
     }
@@ -241,7 +253,7 @@ impl Failed<'_> {
         error.request_id = self.request_id();
         if let Some(head) = self.failure.head() {
             error.status = Some(head.status);
-            error.retry_after = head.retry_after;
+            error.retry_after = head.retry_after.map(|wait| wait.min(MAX_THROTTLE));
         }
         if let Some(body) = self.body() {
             error.service_message = self.service_message(body);
@@ -253,10 +265,8 @@ impl Failed<'_> {
     /// The ids that stand in the path, as they were given: log lines do without them.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
-            id.as_ref().map(|id| {
-                let id = redact::withhold(id.as_str(), self.settings.secret_in(id.as_str()));
-                format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
-            })
+            let id = id.as_ref()?;
+            Some(format!("{name} '{}'", shown_id(self.settings, id)))
         };
         let of_id = if self.call.lane == Lane::Analytics {
             "conversation"
@@ -411,7 +421,7 @@ impl Failed<'_> {
             404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
             408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {
-                Some(wait) => format!("try again after {} s", wait.as_secs()),
+                Some(wait) => format!("try again after {} s", wait.min(MAX_THROTTLE).as_secs()),
                 None => {
                     "the service did not say how long to wait: try again in some minutes".to_owned()
                 }

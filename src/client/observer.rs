@@ -49,9 +49,15 @@ pub enum About {
 pub struct LogFields {
     pub method: String,
     pub path: String,
+    pub project_id: Option<String>,
+    pub job_id: Option<String>,
+    /// The host of the service.
+    pub host: String,
     pub attempt: Option<u32>,
     /// Its status, where an answer came.
     pub status: Option<u16>,
+    /// The class of the error that an attempt failed with.
+    pub error_type: Option<&'static str>,
     pub elapsed: Option<Duration>,
     /// The service's name for it, shortened for display.
     pub request_id: Option<String>,

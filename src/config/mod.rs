@@ -63,8 +63,13 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// Which secret of these settings `text` repeats, if any.
+    /// The secret of these settings that `text` repeats, as it is or encoded.
     pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
+        let plain = self.plain_secret_in(text);
+        plain.or_else(|| self.plain_secret_in(&redact::decoded(text)))
+    }
+
+    fn plain_secret_in(&self, text: &str) -> Option<&'static str> {
         if self.api_key.is_in(text) {
             return Some("the API key");
         }

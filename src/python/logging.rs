@@ -66,30 +66,31 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         let none = LogFields::default();
         let about = match &note.about {
             Some(About::Call(fields)) => fields,
-            _ => &none,
+            Some(About::Unrecorded(job)) => &LogFields {
+                job_id: Some(job.job.clone()),
+                ..none
+            },
+            None => &none,
         };
         // A record without a call has the same attributes, so that every formatter can name them.
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let LogFields {
             method,
             path,
+            project_id,
+            job_id,
+            host,
             attempt,
             status,
+            error_type,
             elapsed,
             request_id,
         } = about;
         let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
-        let values = (
-            level,
-            &note.text,
-            text(method),
-            text(path),
-            *attempt,
-            *status,
-            elapsed,
-            request_id,
-        );
-        log.bind(py).call_out(values)?;
+        let attempt = (*attempt, *status, *error_type, elapsed, request_id);
+        let call = (text(method), text(path), project_id, job_id, text(host));
+        log.bind(py)
+            .call_out((level, &note.text, call, attempt))?;
     }
     Ok(())
 }

@@ -141,30 +141,43 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
     }
 }
 
+/// Rows: N7.
 #[tokio::test]
-async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself() {
-    let (_directory, path) = place();
-    let (hands, steady) = (self::hands(), self::hands());
-    let client = budget(&path, hands.clock().beside(&steady.clock()));
-    assert_eq!(spend(&client, 100).await, 100);
-    hands.later(1_000_000_000);
-    assert_eq!(
-        (client.left().await.unwrap(), spend(&client, 1).await),
-        (0, 0)
-    );
-    assert_eq!(wait(&client).await, secs(3601));
-    steady.later(3_601_000);
-    assert_eq!(spend(&client, 101).await, 100);
+async fn a_process_whose_clock_is_wrong_frees_nothing_that_others_have_spent() {
+    for hours in [-23, -2, 2, 23] {
+        let (_directory, path) = place();
+        let (right, wrong) = (self::hands(), self::hands());
+        wrong.later(hours * 3_600_000);
+        let (ours, theirs) = (budget(&path, right.clock()), budget(&path, wrong.clock()));
+        assert_eq!(spend(&ours, 60).await, 60);
+        // A clock that is ahead cannot know of the others: its overshoot ends with a 429.
+        let left = if hours < 0 { 40 } else { 100 };
+        assert_eq!(theirs.left().await.unwrap(), left, "{hours}");
+        assert_eq!(ours.left().await.unwrap(), 40, "{hours}");
+        assert_eq!(spend(&theirs, 30).await, 30);
+        assert_eq!(ours.left().await.unwrap(), 10, "{hours}");
+        assert_eq!(spend(&ours, 20).await, 10);
+        right.later(3_600_000);
+        wrong.later(3_600_000);
+        assert_eq!(spend(&theirs, 1).await, usize::from(hours > 0));
+        theirs.left().await.unwrap();
+        assert_eq!(ours.left().await.unwrap(), 0, "{hours}");
+        // What was entered ahead counts for as long as the clocks differ.
+        right.later(hours.max(0) * 3_600_000 + 3_601_000);
+        assert_eq!(ours.left().await.unwrap(), 100, "{hours}");
+    }
+}
 
-    let client = budget(&path, hands.clock().beside(&steady.clock()));
-    hands.later(1_000_000_000);
-    refused(&client).await;
-    // By then it is in the file.
-    assert_eq!(client.left().await.unwrap(), 0);
-    hands.later(1_000_000_000);
-    assert_eq!(client.left().await.unwrap(), 0);
-    steady.later(601_000);
-    assert_eq!(client.left().await.unwrap(), 99);
+#[tokio::test]
+async fn an_entry_of_a_clock_that_is_days_ahead_counts_for_nobody_else() {
+    let (_directory, path) = place();
+    let (right, wrong) = (self::hands(), self::hands());
+    wrong.later(1_000_000_000);
+    assert_eq!(spend(&budget(&path, wrong.clock()), 100).await, 100);
+    let ours = budget(&path, right.clock());
+    assert_eq!(spend(&ours, 101).await, 100);
+    right.later(3_601_000);
+    assert_eq!(ours.left().await.unwrap(), 100);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,11 +1,14 @@
 //! The key and the prompt are in nothing that is shown, also where the service echoes them (reliability.md, H).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use docplatform::client::Call;
 use docplatform::config::Options;
 use docplatform::error::Error;
 use docplatform::http::Outgoing;
 use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Prompt};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::helpers::support::{
     KEY, Recorder, Reply, Script, Step, client, client_with, create, fail, get, job_body, json,
@@ -175,6 +178,37 @@ async fn neither_key_nor_prompt_is_ever_shown_however_the_service_repeats_it() {
                     .unwrap_err();
                 let case = format!("{name}, behind {}", padding.len());
                 assert_shows_no_secret(&error, &recorder, &case);
+            }
+        }
+    }
+}
+
+/// Rows: N6.
+#[tokio::test(start_paused = true)]
+async fn an_encoded_key_is_withheld_as_the_plain_one_is() {
+    let hex = KEY.bytes().map(|byte| format!("{byte:02x}"));
+    let percent = KEY.bytes().map(|byte| format!("%{byte:02x}"));
+    for encoded in [
+        STANDARD.encode(KEY),
+        STANDARD.encode(format!("user:{KEY}")),
+        URL_SAFE_NO_PAD.encode(format!("{KEY}:")),
+        hex.clone().collect(),
+        hex.collect::<String>().to_uppercase(),
+        percent.collect(),
+        utf8_percent_encode(KEY, NON_ALPHANUMERIC).to_string(),
+    ] {
+        let id = reply(404, "").header("x-request-id", &encoded);
+        for (name, echo) in echoes("Basic ", &encoded)
+            .into_iter()
+            .chain([("header", id)])
+        {
+            let recorder = Recorder::default();
+            let error = create(&client(&Script::new([echo])), PROMPT, &recorder)
+                .await
+                .unwrap_err();
+            let shown = format!("{error} {error:?} {:?}", recorder.notes());
+            for piece in (0..=encoded.len() - 16).map(|start| &encoded[start..start + 16]) {
+                assert!(!shown.contains(piece), "{name}: {piece} in {shown}");
             }
         }
     }

@@ -163,9 +163,13 @@ fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
         settings,
         ..
     } = &world.scenario;
-    let only_back = jumps.iter().all(|jump| jump.by < 0);
-    // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
-    let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
+    let back: i64 = jumps.iter().map(|jump| -jump.by).sum();
+    let only_back = jumps.iter().all(|jump| jump.by < 0) && back <= 86_400_000;
+    let shared = settings.store && only_back && deletions.is_empty();
+    if settings.store && !shared {
+        // A clock that is set ahead, or back by days, makes what stands in the file look like what does not count.
+        return;
+    }
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
     for sent in sent {
         let Some(left) = sent.left else { continue };
@@ -212,8 +216,8 @@ fn growth(world: &World, sent: &[Sent]) {
     if is_calm && is_counted && count("SELECT count(*) FROM request") > left {
         bad("entries of requests that never left".to_owned());
     }
-    if count("SELECT count(*) FROM told") > 33 {
-        bad("more policies than are remembered".to_owned());
+    if count("SELECT count(*) FROM told") > 2 {
+        bad("more than a refusal and a quota is remembered".to_owned());
     }
     let doubtful = sent
         .iter()

@@ -63,7 +63,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "pager-asks-beyond-the-rows": (
         PAGER,
-        "if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {",
+        "if self.is_over() || self.rows_left().is_some_and(|left| ahead >= left) {",
         "if false {",
     ),
     "pager-speculates-too-far": (
@@ -228,7 +228,6 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
-    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(terms, state.clock.steady_now())", "NONE"),
     "budget-of-jobs-unused": (
         CALL,
         "Some(project) if creates => Some(Limit::Jobs(project))",
@@ -239,7 +238,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "account.entries.insert(row.get(0)?, entry);",
         "let _ = entry;",
     ),
-    "budget-future-counts-for-ever": (POLICY, "entry.at = entry.at.min(now);", ""),
+    "budget-time-runs-backwards": (POLICY, ".fold(now, Millis::max)", ".fold(now, |now, _| now)"),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
     "store-whole-too-early": (EXPORTS, "walk.whole = !place.has_more;", "walk.whole = true;"),

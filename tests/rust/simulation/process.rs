@@ -194,7 +194,7 @@ impl Process {
     }
 }
 
-/// An hour after the last request the whole budget is there again, whatever clocks did meanwhile.
+/// An hour after the last request the whole budget is there again, unless the clock was set back meanwhile.
 pub(crate) async fn spend(world: &Arc<World>) {
     let Scenario {
         settings,
@@ -215,6 +215,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     if !settings.store
         || is_told
         || !world.scenario.disk_is_good()
+        || jumps.iter().any(|jump| jump.by < 0)
         || jumps.is_empty() && !seed.is_multiple_of(8)
     {
         return;
