@@ -1,30 +1,19 @@
-"""Many tasks at the same time, with asyncio. However it ends, run it again: no job is created twice.
+"""Several tasks for the agent at a time. Run it again: no job is created twice.
 
-Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set.
+docplatform stub --run -- python many_jobs.py
 """
-
-import asyncio
 
 import docplatform
 
 TASKS = {
-    "links-1.4": "Fix the broken links",
-    "limits-1.4": "Explain the rate limits",
-    "webhooks-1.4": "Add an example to the webhooks page",
+    "quickstart-1.4": "Update the quickstart for release 1.4",
+    "changelog-1.4": "Write the changelog of release 1.4",
+    "links-1.4": "Fix the broken links in the guides",
 }
 
-
-async def main() -> None:
-    async with docplatform.AsyncClient(store="jobs.db") as client:
-        # The store keeps the names: the same name and task are the same job.
-        runs = [client.run_job(task, once=name, check=False) for name, task in TASKS.items()]
-        # Not a TaskGroup: its first failure cancels the others, maybe while their jobs are being created.
-        jobs = await asyncio.gather(*runs, return_exceptions=True)
-    for task, job in zip(TASKS.values(), jobs, strict=True):
-        if isinstance(job, docplatform.Job):
-            print(f"{job.status:>10}  {job.pr_link}  {task}")
-        else:
-            print(f"{'error':>10}  {job}  {task}")
-
-
-asyncio.run(main())
+with docplatform.Client(store="docs.db", jobs_per_hour=100) as client:
+    report = client.run_jobs(TASKS, once=True)
+for name, job in report.done.items():
+    print(f"{name}: {job.pr_link}")
+for name, problem in {**report.failed, **report.unknown}.items():
+    print(f"{name}: {problem}")

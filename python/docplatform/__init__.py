@@ -61,6 +61,7 @@ from docplatform.errors import (
 from docplatform.types import (
     Attempt,
     DatasetReport,
+    JobsReport,
     Plan,
     PlanSlice,
     RowsPage,
@@ -101,6 +102,7 @@ __all__ = [
     "DocPlatformError",
     "Job",
     "JobFailedError",
+    "JobsReport",
     "NetworkError",
     "NotFoundError",
     "PaginationError",

@@ -1,6 +1,6 @@
 """The extension module: clients, jobs, rows and tables.
 
-Its docstrings are written here and nowhere else: `build.rs` puts them into the extension, and `tests/helpers/twins.py` writes the asynchronous classes.
+Its docstrings are written here and nowhere else: `build.rs` puts them into the extension, and `release/twins.py` writes the asynchronous classes.
 """
 
 from collections.abc import (
@@ -36,7 +36,18 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from typing_extensions import disjoint_base
 
-from docplatform.types import Plan, RowsPage, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
+from docplatform.errors import DocPlatformError
+from docplatform.types import (
+    JobsReport,
+    Plan,
+    RowsPage,
+    Source,
+    Stats,
+    SyncReport,
+    Totals,
+    VisitorRow,
+    VisitorsPage,
+)
 
 __all__ = [
     "AsyncClient",
@@ -420,6 +431,61 @@ class Client:
             >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
             'completed'
         """
+    def run_jobs(
+        self,
+        prompts: Mapping[str, str],
+        *,
+        concurrency: int = 8,
+        once: bool = False,
+        on_done: Callable[[str, Job | DocPlatformError], object] | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> JobsReport:
+        """Creates many jobs, waits until each is final, and returns a ``JobsReport`` with the outcome of every job.
+
+        No single job raises an error. If the call is interrupted, the exception has the attribute ``report``: a
+        ``JobsReport`` of the jobs that were begun. With ``once=True``, run it again: no job is created twice.
+
+        Args:
+            prompts: A dict from a name of yours to what the agent is to do.
+            concurrency: How many jobs run at the same time; 8 by default.
+            once: Whether each name is also a name of ``once``, as for ``create_job``, so that it is safe to call this
+                again, even from another process. Needs a client with a ``store``. False by default.
+            on_done: A function that is called with the name and the ``Job`` or error of each job that has ended, in your
+                thread or task. With ``AsyncClient`` it may return an awaitable. An exception that it raises ends the
+                call.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
+            timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
+                minutes by default, ``None`` waits for ever.
+            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+                one, varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``JobsReport``: the dicts ``done``, ``failed`` and ``unknown``, and the number of ``requests``.
+
+        Raises:
+            ValueError: A prompt is empty or contains invalid characters, or a name cannot be a name of ``once``. Nothing
+                was sent.
+            ConfigurationError: ``once=True`` was given, but the client has no store. Nothing was sent.
+
+        Example:
+            >>> prompts = {"links": "Fix the broken links", "footer": "Shorten the footer"}
+            >>> report = client.run_jobs(prompts, poll_interval=0.5)
+            >>> sorted(report.done)
+            ['footer', 'links']
+            >>> report.failed, report.unknown
+            ({}, {})
+            >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
+            1
+        """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
         nothing.
@@ -532,9 +598,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -599,9 +665,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
@@ -665,9 +731,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -734,9 +800,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -804,9 +870,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
@@ -872,9 +938,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
@@ -928,9 +994,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -969,9 +1035,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1042,9 +1108,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
@@ -1087,9 +1153,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1129,9 +1195,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
@@ -1185,9 +1251,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1245,9 +1311,9 @@ class Client:
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
@@ -1397,9 +1463,9 @@ class Client:
         Args:
             projects: The ids of the projects, or one id.
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
                 ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
                 as in ``client.searches("2026-01", every="day")``.
@@ -1592,1492 +1658,6 @@ class Client:
         tb: TracebackType | None = ...,
         /,
     ) -> None: ...
-    def _repr_html_(self) -> str: ...
-    def __reduce__(self) -> tuple[Any, ...]: ...
-
-@final
-class AsyncClient:
-    """Connects to one documentation platform: runs jobs of its docs agent and reads its analytics.
-
-    ``Client`` blocks until a call is done; threads may share it, and Ctrl-C ends any call. ``AsyncClient`` has the
-    same methods with the same arguments: those that may send a request return a coroutine to ``await``, and nothing
-    is sent before. It is bound to no event loop, and cancelling a call drops its request. Use either in a ``with``
-    (``async with``) block, or call ``close()`` at the end.
-
-    Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
-            ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
-        base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
-            http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
-        project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
-        timeout: Seconds for one attempt, up to the last byte of the answer; 30 by default. A write has twice as
-            long, because giving up on it leaves its outcome unknown. Wherever seconds are expected, a ``timedelta``
-            is fine.
-        connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
-        deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
-            retry whose pause would end after the deadline is not made.
-        max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
-            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
-            changes that.
-        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
-            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
-            for the budget.
-        proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
-            any.
-        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
-            They are never used for loopback addresses.
-        ca_bundle: A PEM file with certificates to trust in addition to the system's.
-        headers: Extra headers for every request. Their values are treated as secrets.
-        allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
-            unencrypted.
-        max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
-            to 4 MiB.
-        job_path: The path at which a job is read. Change it only if the service moved it.
-        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
-            organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
-            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
-            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
-        reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
-        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
-            ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
-        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
-            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
-        settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
-            only once.
-        organization: The organization whose budget this is, if several keys share one; by default
-            ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
-
-    Raises:
-        ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
-            from.
-        ValueError: A setting is out of range.
-
-    Example:
-        >>> client = Client()  # with DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
-        >>> client.visitor_totals("2026-01")
-        Totals(human=94961, ai=53659, total=147011)
-        >>> async with AsyncClient() as async_client:
-        ...     print(await async_client.visitor_totals("2026-01"))
-        Totals(human=94961, ai=53659, total=147011)
-    """
-
-    def __new__(
-        cls,
-        api_key: str | None = None,
-        *,
-        base_url: str | None = None,
-        project_id: str | None = None,
-        timeout: _Seconds = 30.0,
-        connect_timeout: _Seconds = 5.0,
-        deadline: _Seconds = 90.0,
-        max_retries: int = 2,
-        max_retry_after: _Seconds = 60.0,
-        proxy: str | None = None,
-        trust_env: bool = True,
-        ca_bundle: str | PathLike[str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        allow_http: bool = False,
-        max_response_bytes: int = 33554432,
-        job_path: str = "/v2/agent/{project_id}/job/{id}",
-        requests_per_hour: int | None = None,
-        reserve: int | None = None,
-        jobs_per_hour: int | None = None,
-        store: str | PathLike[str] | None = None,
-        settle_days: int = 2,
-        organization: str | None = None,
-    ) -> Self: ...
-    def create_job(
-        self,
-        prompt: str,
-        *,
-        once: str | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Job]:
-        """Creates a job for the docs agent and returns it without waiting for its end.
-
-        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
-        make a repetition safe.
-
-        Args:
-            prompt: What the agent is to do, in plain words.
-            once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
-                each organization and project. If two calls come at the same time, one creates the job and the other
-                waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
-                the name.
-            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
-                one is allowed, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            The new ``Job``. For a name that was used before, it is the job as it was when it was created; if
-            ``resolve_once`` named its id, its status is ``"unknown"`` until it is read with ``get_job``.
-
-        Raises:
-            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
-                Nothing was sent.
-            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
-            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
-                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call with a name and a prompt that the store knows from another
-                organization or key at this address.
-            StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
-
-        Example:
-            >>> client = Client(store="visitors.db")
-            >>> job = client.create_job("Document release 1.4", once="docs-1.4")
-            >>> job.id
-            'job-1'
-            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
-            'job-1'
-            >>> (await async_client.create_job("Document release 1.5")).id  # an AsyncClient
-            'job-2'
-        """
-    def get_job(self, job: Job | str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
-        """Returns the present state of a job.
-
-        Args:
-            job: A ``Job`` or its id.
-            project_id: The project's id; by default that of the ``Job``, or else the client's.
-
-        Returns:
-            A new ``Job``; the one that you passed does not change.
-
-        Raises:
-            NotFoundError: The project has no such job.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.get_job(job).status
-            'active'
-            >>> (await async_client.get_job("job-1")).status  # an AsyncClient
-            'completed'
-        """
-    def send_message(
-        self, job: Job | str, prompt: str, *, project_id: str | None = None
-    ) -> Coroutine[Any, Any, Job]:
-        """Sends a further instruction to a job, and returns the job without waiting for it.
-
-        The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
-        message and waits.
-
-        Args:
-            job: A ``Job`` or its id.
-            prompt: The instruction, in plain words.
-            project_id: The project's id; by default that of the ``Job``, or else the client's.
-
-        Returns:
-            The ``Job`` as the service answered.
-
-        Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
-            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
-            NotFoundError: The project has no such job.
-            StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.send_message(job, "Also check the footer").status
-            'active'
-            >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
-            'active'
-        """
-    def wait_for_job(
-        self,
-        job: Job | str,
-        *,
-        timeout: _Seconds | None = 1800.0,
-        poll_interval: _Seconds = 2.0,
-        max_poll_interval: _Seconds = 30.0,
-        check: bool = True,
-        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Job]:
-        """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
-
-        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
-        seconds ago may still be unknown to the service, which is tolerated too.
-
-        Args:
-            job: A ``Job`` or its id.
-            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
-                for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
-                varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
-            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
-                returned in both cases.
-            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
-                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
-                not interrupt it.
-            project_id: The project's id; by default that of the ``Job``, or else the client's.
-
-        Returns:
-            The final ``Job``.
-
-        Raises:
-            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
-            NotFoundError: The project has no such job.
-            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.wait_for_job(job, poll_interval=0.5).pr_link
-            'https://github.com/example/docs/pull/1'
-            >>> (await async_client.wait_for_job("job-1")).status  # an AsyncClient
-            'completed'
-        """
-    def run_job(
-        self,
-        prompt: str,
-        *,
-        once: str | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        timeout: _Seconds | None = 1800.0,
-        poll_interval: _Seconds = 2.0,
-        max_poll_interval: _Seconds = 30.0,
-        check: bool = True,
-        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Job]:
-        """Creates a job, waits until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
-
-        If the wait is interrupted, the exception has a note with the job's id, so that ``wait_for_job`` can continue.
-        With ``once``, simply run it again: it waits for the same job.
-
-        Args:
-            prompt: What the agent is to do, in plain words.
-            once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
-                for each organization and project. If two calls come at the same time, one creates the job, and both
-                wait for it. A creation that was not sent, or that the service refused, frees the name.
-            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
-                one is allowed, ``"stop"`` raises ``BudgetError``.
-            timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
-                default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
-                varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
-            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
-                returned in both cases.
-            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
-                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
-                not interrupt it.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            The final ``Job``.
-
-        Raises:
-            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
-                Nothing was sent.
-            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
-            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
-                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call with a name and a prompt that the store knows from another
-                organization or key at this address.
-            StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
-            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
-
-        Example:
-            >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
-            active
-            completed
-            >>> job.pr_link
-            'https://github.com/example/docs/pull/1'
-            >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
-            'completed'
-        """
-    def resolve_once(
-        self, name: str, job: Job | str | None, *, project_id: str | None = None
-    ) -> Coroutine[Any, Any, None]:
-        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
-        nothing.
-
-        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
-        second time.
-
-        Args:
-            name: The name that was given as ``once=``.
-            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it was never created, which frees the name.
-            project_id: The project's id; by default that of the ``Job``, or else the client's.
-
-        Raises:
-            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
-                moment. To record the same job again changes nothing.
-            ConfigurationError: The client has no store.
-
-        Example:
-            >>> client = Client(store="visitors.db")
-            >>> stub.fail_next(drop=True)  # the answer gets lost
-            >>> client.create_job("Document release 1.4", once="docs-1.4")
-            Traceback (most recent call last):
-                ...
-            docplatform.errors.UnconfirmedWriteError: ...
-            >>> client.resolve_once("docs-1.4", "job-17")
-            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
-            'job-17'
-            >>> async_client = AsyncClient(store="visitors.db")
-            >>> await async_client.resolve_once("docs-1.5", None)
-            Traceback (most recent call last):
-                ...
-            ValueError: ...
-        """
-    def _once(
-        self, *, project_id: str | None = None
-    ) -> Coroutine[Any, Any, list[tuple[str, str, str | None, datetime]]]: ...
-    def follow_up(
-        self,
-        job: Job | str,
-        prompt: str,
-        *,
-        settle: _Seconds = 15.0,
-        timeout: _Seconds | None = 1800.0,
-        poll_interval: _Seconds = 2.0,
-        max_poll_interval: _Seconds = 30.0,
-        check: bool = True,
-        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Job]:
-        """Sends a further instruction to a job, waits until its status is final again, and returns it.
-
-        Args:
-            job: A ``Job`` or its id.
-            prompt: The instruction, in plain words.
-            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
-                that shows the job active ends this time early.
-            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
-                for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
-                varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
-            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
-                returned in both cases.
-            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
-                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
-                not interrupt it.
-            project_id: The project's id; by default that of the ``Job``, or else the client's.
-
-        Returns:
-            The final ``Job``.
-
-        Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
-            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
-            StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
-            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
-
-        Example:
-            >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.follow_up(job, "Also check the footer", poll_interval=0.5).status
-            'completed'
-            >>> (await async_client.follow_up("job-1", "And the header", poll_interval=0.5)).status  # an AsyncClient
-            'completed'
-        """
-    def visitors(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        page_size: int | None = None,
-        offset: int = 0,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncVisitors:
-        """Lists how many people and AI agents read each page of the site. No request is sent until you ask for the first
-        row.
-
-        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
-        whole site.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
-            offset: How many rows to skip; 0 by default.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> for row in client.visitors("2026-01", max_rows=2):
-            ...     print(row)
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-            {'path': '/api/authentication', 'human': 18470, 'ai': 15307, 'total': 33318}
-            >>> client.visitors("2026-01").to_pandas().shape
-            (1000, 4)
-            >>> (await async_client.visitors("2026-01").to_pandas()).shape  # an AsyncClient
-            (1000, 4)
-        """
-    def views(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        page_size: int | None = None,
-        offset: int = 0,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncVisitors:
-        """Lists how often people and AI agents opened each page of the site. No request is sent until you ask for the
-        first row.
-
-        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are page views: they can be added up over paths and days.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
-            offset: How many rows to skip; 0 by default.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> table = client.views("2026-01").collect()
-            >>> table[0]
-            {'path': '/', 'human': 72655, 'ai': 7646, 'total': 80301}
-            >>> sum(row["total"] for row in table) == table.totals.total
-            True
-            >>> len(await async_client.views("2026-01").collect())  # an AsyncClient
-            1000
-        """
-    def searches(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = None,
-        page_size: int | None = None,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncRows:
-        """Lists what readers searched for. No request is sent until you ask for the first row.
-
-        Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
-        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked), ``lastSearchedAt``
-        (``datetime`` in UTC) and ``path`` (the path in ``topClickedPage``, to join it with other listings).
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
-                service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> table = client.searches("2026-01").collect()
-            >>> table[0]["searchQuery"], table[0]["hits"]
-            ('webhooks', 418)
-            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
-            >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
-            120
-        """
-    def feedback(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        source: str | Iterable[str] | None = None,
-        status: str | Iterable[str] | None = None,
-        every: _Every | None = None,
-        page_size: int | None = None,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncRows:
-        """Lists what readers said about pages. No request is sent until you ask for the first row.
-
-        Each row is one piece of feedback: ``id``, ``path``, ``source``, ``status``, ``comment`` (str or ``None``),
-        ``createdAt`` (``datetime`` in UTC), and further fields that depend on the ``source``, such as ``helpful``
-        (bool) or ``code`` (str).
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
-                default.
-            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
-            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
-                service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> table = client.feedback("2026-01", status="pending").collect()
-            >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
-            >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
-            80
-        """
-    def feedback_by_page(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        source: str | Iterable[str] | None = None,
-        status: str | Iterable[str] | None = None,
-        every: _Every | None = None,
-        page_size: int | None = None,
-        max_rows: int | None = None,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncRows:
-        """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
-
-        Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
-        The service cuts this listing off at ``page_size`` rows and does not list the rest. You then get a
-        ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
-        more of it.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
-                default.
-            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
-            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
-                service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> table = client.feedback_by_page("2026-01").collect()
-            >>> worst = max(table, key=lambda row: row["thumbsDown"])
-            >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
-            >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
-            30
-        """
-    def conversations(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = None,
-        page_size: int | None = None,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        strict: bool = False,
-        refresh: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncRows:
-        """Lists what readers asked the site's assistant, and what it answered. No request is sent until you ask for the
-        first row.
-
-        Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
-        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory``, ``pageUrl`` and
-        ``path`` (the path in ``pageUrl``, to join it with other listings).
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
-                service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
-            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
-                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
-            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
-            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
-            ``await`` its methods.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
-                checkpoint belongs to another query. Raised at the call; nothing was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> table = client.conversations("2026-01").collect()
-            >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
-            >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
-            200
-        """
-    def visitor_totals(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Totals]:
-        """Returns the unique visitors of the whole site in a range. Costs one request.
-
-        Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Totals``: a named tuple ``(human, ai, total)`` of int.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
-                Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.visitor_totals("2026-01")
-            Totals(human=94961, ai=53659, total=147011)
-            >>> await async_client.visitor_totals("2026-01")  # an AsyncClient
-            Totals(human=94961, ai=53659, total=147011)
-        """
-    def view_totals(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Totals]:
-        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
-        paths.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            ``Totals``: a named tuple ``(human, ai, total)`` of int.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
-                Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.view_totals("2026-01")
-            Totals(human=1057715, ai=377949, total=1435664)
-            >>> await async_client.view_totals("2026-01")  # an AsyncClient
-            Totals(human=1057715, ai=377949, total=1435664)
-        """
-    def conversation(
-        self, thread_id: str, *, on_budget: Literal["wait", "stop"] = "wait", project_id: str | None = None
-    ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Returns one conversation with the site's assistant, with all its messages. Costs one request.
-
-        Args:
-            thread_id: The conversation's id: a str, as on the dashboard. It is not the ``id`` of a row of ``conversations``, which
-                is a turn's.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            The conversation as the service sent it: a dict.
-
-        Raises:
-            NotFoundError: The project has no such conversation.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> [message["content"] for message in client.conversation("thread-1")["messages"]]
-            ['How do I rotate my API key?', 'See the guide.']
-            >>> (await async_client.conversation("thread-1"))["threadId"]  # an AsyncClient
-            'thread-1'
-        """
-    def caller_stats(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Returns how often the site's assistant was asked, by where the question came from. Costs one request.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            The counts as the service sent them: a dict of str to int.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
-                Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.caller_stats("2026-01")
-            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
-            >>> await async_client.caller_stats("2026-01")  # an AsyncClient
-            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
-        """
-    def plan_visitors(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = None,
-        by_path: bool | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Plan]:
-        """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
-        store.
-
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
-        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
-            by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
-                or only totals (the default with ``every``, as ``visitor_trend`` reads it).
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
-                does not consist of whole days. Nothing was sent.
-
-        Example:
-            >>> print(client.plan_visitors("2026-01", every="day"))
-            31 requests for totals, 0 cached
-            >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
-            5
-        """
-    def plan_views(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = None,
-        by_path: bool | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Plan]:
-        """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
-        store.
-
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
-        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
-            by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
-                or only totals (the default with ``every``, as ``view_trend`` reads it).
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
-                does not consist of whole days. Nothing was sent.
-
-        Example:
-            >>> print(client.plan_views("2026-01", every="day"))
-            31 requests for totals, 0 cached
-            >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
-            5
-        """
-    def _plan(
-        self,
-        listing: str,
-        *,
-        date_from: _Date,
-        date_to: _Date,
-        every: _Every | None,
-        by_path: bool,
-        whole: bool = False,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Plan]: ...
-    def visitor_trend(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = "day",
-        by_path: bool = False,
-        whole: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        progress: bool | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, TrendTable]:
-        """Returns how visitors developed over a range: one row per day, week or month.
-
-        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
-                and one that has not begun is left out.
-            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
-                slice.
-            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
-                fewer ``days``, and so fewer visitors. Nothing is sent for a slice that is left out.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
-            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
-                does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> trend = client.visitor_trend("2026-01", every="week", whole=True)
-            >>> [(str(row["date_from"]), row["total"]) for row in trend]
-            [('2026-01-05', 35328), ('2026-01-12', 35733), ('2026-01-19', 35650)]
-            >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
-            31
-        """
-    def view_trend(
-        self,
-        period: str | None = None,
-        *,
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = "day",
-        by_path: bool = False,
-        whole: bool = False,
-        on_budget: Literal["wait", "stop"] = "wait",
-        progress: bool | None = None,
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, TrendTable]:
-        """Returns how page views developed over a range: one row per day, week or month.
-
-        Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
-
-        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
-
-        Args:
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
-                and one that has not begun is left out.
-            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
-                slice.
-            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
-                fewer ``days``, and so fewer views. Nothing is sent for a slice that is left out.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
-            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
-
-        Raises:
-            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
-                does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> trend = client.view_trend("2026-01", every="week", whole=True)
-            >>> [(str(row["date_from"]), row["total"]) for row in trend]
-            [('2026-01-05', 330951), ('2026-01-12', 334281), ('2026-01-19', 333313)]
-            >>> (await async_client.view_trend("2026-01")).sum()  # an AsyncClient
-            Totals(human=1057715, ai=377949, total=1435664)
-        """
-    def compare_visitors(
-        self,
-        period: str | None = None,
-        before: str | None = None,
-        *,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Comparison]:
-        """Returns how visitors changed between two periods, path by path.
-
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
-        nothing, and a comparison that was interrupted continues when you call it again.
-
-        Args:
-            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
-                last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
-
-        Raises:
-            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> change = client.compare_visitors("2026-10")
-            >>> change.totals.total, change.totals_before.total
-            (213862, 188280)
-            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
-            >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
-            'September 2026'
-        """
-    def compare_views(
-        self,
-        period: str | None = None,
-        before: str | None = None,
-        *,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Comparison]:
-        """Returns how page views changed between two periods, path by path.
-
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
-        nothing, and a comparison that was interrupted continues when you call it again.
-
-        Args:
-            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
-                last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project's id; by default the client's ``project_id``.
-
-        Returns:
-            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
-
-        Raises:
-            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> change = client.compare_views("2026-10")
-            >>> change.totals.total, change.totals_before.total
-            (2142582, 1789490)
-            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 20881), ('/llms.txt', 14926)]
-            >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
-            'September 2026'
-        """
-    def sync(
-        self,
-        projects: str | Iterable[str],
-        period: str | None = None,
-        *,
-        listing: _Listing = "visitors",
-        date_from: _Date | None = None,
-        date_to: _Date | None = None,
-        every: _Every | None = "day",
-        by_path: bool = True,
-        on_budget: Literal["wait", "stop"] = "wait",
-        on_running: Literal["wait", "stop"] = "wait",
-        progress: bool | None = None,
-    ) -> Coroutine[Any, Any, SyncReport]:
-        """Fetches into the client's store what it does not have yet of some projects, slice by slice.
-
-        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
-        If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
-
-        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
-        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
-        row.
-
-        Args:
-            projects: The ids of the projects, or one id.
-            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
-                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
-                leave today out. Give a period or dates, not both.
-            listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
-            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
-            date_to: The day after the last day, in the same forms.
-            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
-                as a whole.
-            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
-                which only visitors and views have.
-            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
-                allows the next request, ``"stop"`` raises ``BudgetError``.
-            on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
-                ``"stop"`` raises ``StoreBusyError``.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
-
-        Raises:
-            ConfigurationError: The client has no store.
-            SyncError: Some slices could not be fetched; ``error.failures`` lists them, and ``error.report`` says what
-                was fetched.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
-            StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
-
-        Example:
-            >>> client = Client(store="visitors.db")
-            >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
-            >>> async_client = AsyncClient(store="visitors.db")
-            >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
-        """
-    def paginate(
-        self,
-        path: str,
-        *,
-        items: str,
-        has_more: str = "hasMore",
-        next_cursor: str | None = None,
-        params: _Parameters | None = None,
-        page_size: int = 250,
-        offset: int = 0,
-        max_rows: int | None = None,
-        prefetch: int = 1,
-        resume: str | None = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> AsyncRows:
-        """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
-        request is sent until you ask for the first row.
-
-        Args:
-            path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
-            has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
-            next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
-                cursor means that more rows follow. By default pages are requested by ``offset``.
-            params: Further query parameters. A list or tuple repeats its name; ``None`` leaves it out.
-            page_size: Rows per request; 250 by default.
-            offset: How many rows to skip; 0 by default. Not available with ``next_cursor``.
-            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: How many pages to request ahead; 1 by default, at most 1 with ``next_cursor``. 0 requests a page
-                only when a row of it is needed.
-            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received.
-            on_budget: What to do when the client's request budget is spent, for a path that counts in it: ``"wait"`` (the
-                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
-
-        Returns:
-            ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
-            (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and ``await`` its methods.
-
-        Raises:
-            ValueError: An argument is invalid, or the checkpoint belongs to another query. Raised at the call; nothing
-                was sent.
-            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
-                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
-                you received.
-
-        Example:
-            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
-            >>> [row["searchQuery"] for row in rows]
-            ['webhooks', 'api key', 'rate limit']
-            >>> rows = async_client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
-            >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
-            ['webhooks', 'api key', 'rate limit']
-        """
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: _Parameters | None = None,
-        json: Any = None,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
-    ) -> Coroutine[Any, Any, Any]:
-        """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
-
-        A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
-        service never received it, or refused it with a 429 and a ``Retry-After``.
-
-        Args:
-            method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
-            path: The path. ``{project_id}`` in it stands for the project.
-            params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
-            json: The body of a write: anything that can be JSON.
-            on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
-                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
-            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
-
-        Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
-
-        Raises:
-            ValueError: An argument is invalid. Nothing was sent.
-            BudgetError: The budget is spent, with ``on_budget="stop"``.
-            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
-            DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
-            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
-            >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
-            339
-        """
-    def with_options(self, **changes: Unpack[_Changes]) -> Self:
-        """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
-        nothing.
-
-        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
-        its own.
-
-        Args:
-            changes: The settings to change, by name: those of ``Client``.
-
-        Returns:
-            A client of the same class.
-
-        Raises:
-            ConfigurationError: A setting cannot be used.
-            ValueError: A setting is out of range.
-            TypeError: There is no such setting.
-
-        Example:
-            >>> patient = client.with_options(timeout=120, max_retries=5)
-            >>> patient.visitor_totals("2026-01").total
-            147011
-            >>> async_client.with_options(project_id="other")  # an AsyncClient
-            AsyncClient(base_url='http://127.0.0.1:...', project_id='other', api_key='…demo')
-        """
-    @property
-    def stats(self) -> Stats:
-        """What this client and all handles from ``with_options`` have sent so far: a ``Stats`` tuple. Sends nothing.
-
-        Example:
-            >>> client.visitor_totals("2026-01").total
-            147011
-            >>> client.stats
-            Stats(requests=1, retries=0, waited=0.0, budget_left=None, jobs_left=None)
-        """
-    def close(self) -> Coroutine[Any, Any, None]:
-        """Closes the client; its connections are closed with the last client that shares them. Calling it again does
-        nothing. With a ``store``, everything is then in its one file, which you can copy.
-
-        Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
-        wait for them, before you close the client.
-
-        Example:
-            >>> client.close()
-            >>> client.visitor_totals("2026-01")
-            Traceback (most recent call last):
-                ...
-            RuntimeError: ...
-            >>> await async_client.close()  # an AsyncClient
-        """
-    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
-    def __aexit__(
-        self,
-        exc_type: type[BaseException] | None = ...,
-        exc: BaseException | None = ...,
-        tb: TracebackType | None = ...,
-        /,
-    ) -> Coroutine[Any, Any, None]: ...
     def _repr_html_(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
@@ -3576,405 +2156,6 @@ class Visitors(Rows):
             1000
         """
     def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
-        """Returns all remaining rows as a list of dicts.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-            >>> len(await async_client.visitors("2026-01").to_dicts())
-            1000
-        """
-
-class AsyncRows:
-    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
-    ``datetime`` in UTC.
-
-    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
-    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
-    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
-    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
-
-    Example:
-        >>> rows = client.searches("2026-01")
-        >>> next(rows)["searchQuery"]
-        'webhooks'
-        >>> len(rows.to_dicts())  # the other rows
-        119
-        >>> async for row in async_client.searches("2026-01", max_rows=2):
-        ...     print(row["searchQuery"], row["hits"])
-        webhooks 418
-        api key 225
-    """
-
-    def __aiter__(self) -> AsyncIterator[Any]: ...
-    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
-    def pages(self) -> AsyncIterator[RowsPage] | AsyncIterator[VisitorsPage]:
-        """Returns the remaining rows page by page, as the service sends them.
-
-        Returns:
-            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
-            asynchronous one.
-
-        Raises:
-            RuntimeError: The rows were read to their end before.
-            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
-                after the last page.
-
-        Example:
-            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-        """
-    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
-        """Returns all remaining rows as a table.
-
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``Table``; of visitors and views a ``VisitorTable``.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").collect()
-            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-            >>> len(await async_client.visitors("2026-01").collect())
-            1000
-        """
-    def to_pandas(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pd.DataFrame]:
-        """Returns all remaining rows as a ``pandas.DataFrame``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
-            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> frame = client.visitors("2026-01").to_pandas()
-            >>> frame.shape
-            (1000, 4)
-            >>> frame.nlargest(2, "ai")["path"].to_list()
-            ['/api/authentication', '/api/reference']
-            >>> (await async_client.visitors("2026-01").to_pandas()).shape
-            (1000, 4)
-        """
-    def to_polars(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pl.DataFrame]:
-        """Returns all remaining rows as a ``polars.DataFrame``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
-            UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_polars().dtypes
-            [String, Int64, Int64, Int64]
-            >>> (await async_client.visitors("2026-01").to_polars()).shape
-            (1000, 4)
-        """
-    def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
-        """Returns all remaining rows as a ``pyarrow.Table``.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
-
-        Raises:
-            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_arrow().schema.names
-            ['path', 'human', 'ai', 'total']
-            >>> (await async_client.visitors("2026-01").to_arrow()).shape
-            (1000, 4)
-        """
-    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[Any]]:
-        """Returns all remaining rows as a list of dicts.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A list with one dict for each row; times are ``datetime`` in UTC.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").to_dicts()[0]
-            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-            >>> len(await async_client.visitors("2026-01").to_dicts())
-            1000
-        """
-    def to_csv(
-        self,
-        path: str | PathLike[str],
-        *,
-        escape_formulas: bool = True,
-        bom: bool = False,
-        progress: bool | None = None,
-    ) -> Coroutine[Any, Any, int]:
-        """Writes all remaining rows to a CSV file, and returns how many.
-
-        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
-        memory does not grow with the number of rows. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
-                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
-                in front; true by default.
-            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
-                default.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
-                continues where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_csv("january.csv")
-            1000
-            >>> with open("january.csv") as file:
-            ...     print(file.readline(), end="")
-            path,human,ai,total
-            >>> await async_client.visitors("2026-01").to_csv("january.csv")
-            1000
-        """
-    def to_jsonl(
-        self, path: str | PathLike[str], *, progress: bool | None = None
-    ) -> Coroutine[Any, Any, int]:
-        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
-
-        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
-        is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
-                continues where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
-            1000
-            >>> with open("january.jsonl") as file:
-            ...     print(file.readline(), end="")
-            {"path":"/","human":32286,"ai":4829,"total":36971}
-            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
-            1000
-        """
-    def to_parquet(
-        self, path: str | PathLike[str], *, progress: bool | None = None
-    ) -> Coroutine[Any, Any, int]:
-        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
-
-        The rows are collected first, so they need memory. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
-                where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_parquet("january.parquet")
-            1000
-            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
-            1000
-        """
-    def to_excel(
-        self, path: str | PathLike[str], *, progress: bool | None = None
-    ) -> Coroutine[Any, Any, int]:
-        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
-
-        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
-        rows are collected first, so they need memory. The file is complete or not there at all.
-
-        Args:
-            path: The file's path. An existing file is replaced, once the new one is complete.
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            The number of rows, an int.
-
-        Raises:
-            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
-                No file was written; use ``to_csv``.
-            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
-            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
-                where this call began.
-
-        Example:
-            >>> client.visitors("2026-01").to_excel("january.xlsx")
-            1000
-            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
-            1000
-        """
-    @property
-    def checkpoint(self) -> str:
-        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
-        that you received.
-
-        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
-        use it in another process.
-
-        Example:
-            >>> rows = client.visitors("2026-01")
-            >>> next(rows)["path"]
-            '/'
-            >>> next(client.visitors(resume=rows.checkpoint))["path"]
-            '/api/authentication'
-        """
-    @property
-    def warnings(self) -> list[str]:
-        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
-        characters.
-
-        Example:
-            >>> rows = client.visitors("2026-01")
-            >>> len(rows.to_dicts()), rows.warnings
-            (1000, [])
-        """
-
-@final
-class AsyncVisitors(AsyncRows):
-    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent.
-
-    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
-    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
-    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
-    ``RuntimeError``: ask the client for a new one, or keep a table.
-
-    Example:
-        >>> next(client.visitors("2026-01"))
-        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-        >>> async for row in async_client.visitors("2026-01", max_rows=1):
-        ...     print(row)
-        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
-    """
-
-    def __aiter__(self) -> AsyncIterator[VisitorRow]: ...
-    def __anext__(self) -> Coroutine[Any, Any, VisitorRow]: ...
-    def totals(self) -> Coroutine[Any, Any, Totals]:
-        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
-        it was not fetched yet.
-
-        Returns:
-            ``Totals``: a named tuple ``(human, ai, total)`` of int.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
-                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
-                answer cannot be read).
-
-        Example:
-            >>> client.visitors("2026-01").totals()
-            Totals(human=94961, ai=53659, total=147011)
-            >>> await async_client.visitors("2026-01").totals()
-            Totals(human=94961, ai=53659, total=147011)
-        """
-    def pages(self) -> AsyncIterator[VisitorsPage]:
-        """Returns the remaining rows page by page, as the service sends them.
-
-        Returns:
-            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
-            asynchronous one.
-
-        Raises:
-            RuntimeError: The rows were read to their end before.
-            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
-                after the last page.
-
-        Example:
-            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
-            [250, 250, 250, 250]
-        """
-    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
-        """Returns all remaining rows as a table.
-
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
-
-        Returns:
-            A ``Table``; of visitors and views a ``VisitorTable``.
-
-        Raises:
-            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
-                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
-
-        Example:
-            >>> client.visitors("2026-01").collect()
-            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-            >>> len(await async_client.visitors("2026-01").collect())
-            1000
-        """
-    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
         """Returns all remaining rows as a list of dicts.
 
         Args:
@@ -4724,3 +2905,1945 @@ class _WholeFile:
         _traceback: TracebackType | None,
         /,
     ) -> None: ...
+
+# generated from here on by release/twins.py
+
+@final
+class AsyncClient:
+    """Connects to one documentation platform: runs jobs of its docs agent and reads its analytics.
+
+    ``Client`` blocks until a call is done; threads may share it, and Ctrl-C ends any call. ``AsyncClient`` has the
+    same methods with the same arguments: those that may send a request return a coroutine to ``await``, and nothing
+    is sent before. It is bound to no event loop, and cancelling a call drops its request. Use either in a ``with``
+    (``async with``) block, or call ``close()`` at the end.
+
+    Args:
+        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
+            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+            ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
+            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+        base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
+            http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
+        project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
+        timeout: Seconds for one attempt, up to the last byte of the answer; 30 by default. A write has twice as
+            long, because giving up on it leaves its outcome unknown. Wherever seconds are expected, a ``timedelta``
+            is fine.
+        connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
+        deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
+            retry whose pause would end after the deadline is not made.
+        max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
+            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
+            changes that.
+        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
+            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
+            for the budget.
+        proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
+            any.
+        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
+            They are never used for loopback addresses.
+        ca_bundle: A PEM file with certificates to trust in addition to the system's.
+        headers: Extra headers for every request. Their values are treated as secrets.
+        allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
+            unencrypted.
+        max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
+            to 4 MiB.
+        job_path: The path at which a job is read. Change it only if the service moved it.
+        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
+            organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
+            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
+            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
+        reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
+        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
+            ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
+        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
+            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
+        settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
+            only once.
+        organization: The organization whose budget this is, if several keys share one; by default
+            ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+
+    Raises:
+        ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
+            from.
+        ValueError: A setting is out of range.
+
+    Example:
+        >>> client = Client()  # with DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
+        >>> client.visitor_totals("2026-01")
+        Totals(human=94961, ai=53659, total=147011)
+        >>> async with AsyncClient() as async_client:
+        ...     print(await async_client.visitor_totals("2026-01"))
+        Totals(human=94961, ai=53659, total=147011)
+    """
+
+    def __new__(
+        cls,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        project_id: str | None = None,
+        timeout: _Seconds = 30.0,
+        connect_timeout: _Seconds = 5.0,
+        deadline: _Seconds = 90.0,
+        max_retries: int = 2,
+        max_retry_after: _Seconds = 60.0,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_bundle: str | PathLike[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        allow_http: bool = False,
+        max_response_bytes: int = 33554432,
+        job_path: str = "/v2/agent/{project_id}/job/{id}",
+        requests_per_hour: int | None = None,
+        reserve: int | None = None,
+        jobs_per_hour: int | None = None,
+        store: str | PathLike[str] | None = None,
+        settle_days: int = 2,
+        organization: str | None = None,
+    ) -> Self: ...
+    def create_job(
+        self,
+        prompt: str,
+        *,
+        once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Creates a job for the docs agent and returns it without waiting for its end.
+
+        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
+        make a repetition safe.
+
+        Args:
+            prompt: What the agent is to do, in plain words.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
+                each organization and project. If two calls come at the same time, one creates the job and the other
+                waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
+                the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The new ``Job``. For a name that was used before, it is the job as it was when it was created; if
+            ``resolve_once`` named its id, its status is ``"unknown"`` until it is read with ``get_job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+
+        Example:
+            >>> client = Client(store="visitors.db")
+            >>> job = client.create_job("Document release 1.4", once="docs-1.4")
+            >>> job.id
+            'job-1'
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-1'
+            >>> (await async_client.create_job("Document release 1.5")).id  # an AsyncClient
+            'job-2'
+        """
+    def get_job(self, job: Job | str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
+        """Returns the present state of a job.
+
+        Args:
+            job: A ``Job`` or its id.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            A new ``Job``; the one that you passed does not change.
+
+        Raises:
+            NotFoundError: The project has no such job.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.get_job(job).status
+            'active'
+            >>> (await async_client.get_job("job-1")).status  # an AsyncClient
+            'completed'
+        """
+    def send_message(
+        self, job: Job | str, prompt: str, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, Job]:
+        """Sends a further instruction to a job, and returns the job without waiting for it.
+
+        The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
+        message and waits.
+
+        Args:
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The ``Job`` as the service answered.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.send_message(job, "Also check the footer").status
+            'active'
+            >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
+            'active'
+        """
+    def wait_for_job(
+        self,
+        job: Job | str,
+        *,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
+
+        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
+        seconds ago may still be unknown to the service, which is tolerated too.
+
+        Args:
+            job: A ``Job`` or its id.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.wait_for_job(job, poll_interval=0.5).pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.wait_for_job("job-1")).status  # an AsyncClient
+            'completed'
+        """
+    def run_job(
+        self,
+        prompt: str,
+        *,
+        once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Creates a job, waits until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
+
+        If the wait is interrupted, the exception has a note with the job's id, so that ``wait_for_job`` can continue.
+        With ``once``, simply run it again: it waits for the same job.
+
+        Args:
+            prompt: What the agent is to do, in plain words.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
+                for each organization and project. If two calls come at the same time, one creates the job, and both
+                wait for it. A creation that was not sent, or that the service refused, frees the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
+            timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
+                default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
+            active
+            completed
+            >>> job.pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
+        """
+    def run_jobs(
+        self,
+        prompts: Mapping[str, str],
+        *,
+        concurrency: int = 8,
+        once: bool = False,
+        on_done: Callable[[str, Job | DocPlatformError], Awaitable[object] | object] | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, JobsReport]:
+        """Creates many jobs, waits until each is final, and returns a ``JobsReport`` with the outcome of every job.
+
+        No single job raises an error. If the call is interrupted, the exception has the attribute ``report``: a
+        ``JobsReport`` of the jobs that were begun. With ``once=True``, run it again: no job is created twice.
+
+        Args:
+            prompts: A dict from a name of yours to what the agent is to do.
+            concurrency: How many jobs run at the same time; 8 by default.
+            once: Whether each name is also a name of ``once``, as for ``create_job``, so that it is safe to call this
+                again, even from another process. Needs a client with a ``store``. False by default.
+            on_done: A function that is called with the name and the ``Job`` or error of each job that has ended, in your
+                thread or task. With ``AsyncClient`` it may return an awaitable. An exception that it raises ends the
+                call.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
+            timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
+                minutes by default, ``None`` waits for ever.
+            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+                one, varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``JobsReport``: the dicts ``done``, ``failed`` and ``unknown``, and the number of ``requests``.
+
+        Raises:
+            ValueError: A prompt is empty or contains invalid characters, or a name cannot be a name of ``once``. Nothing
+                was sent.
+            ConfigurationError: ``once=True`` was given, but the client has no store. Nothing was sent.
+
+        Example:
+            >>> prompts = {"links": "Fix the broken links", "footer": "Shorten the footer"}
+            >>> report = client.run_jobs(prompts, poll_interval=0.5)
+            >>> sorted(report.done)
+            ['footer', 'links']
+            >>> report.failed, report.unknown
+            ({}, {})
+            >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
+            1
+        """
+    def resolve_once(
+        self, name: str, job: Job | str | None, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        nothing.
+
+        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
+        second time.
+
+        Args:
+            name: The name that was given as ``once=``.
+            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
+                ``None`` if it was never created, which frees the name.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Raises:
+            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
+                moment. To record the same job again changes nothing.
+            ConfigurationError: The client has no store.
+
+        Example:
+            >>> client = Client(store="visitors.db")
+            >>> stub.fail_next(drop=True)  # the answer gets lost
+            >>> client.create_job("Document release 1.4", once="docs-1.4")
+            Traceback (most recent call last):
+                ...
+            docplatform.errors.UnconfirmedWriteError: ...
+            >>> client.resolve_once("docs-1.4", "job-17")
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-17'
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.resolve_once("docs-1.5", None)
+            Traceback (most recent call last):
+                ...
+            ValueError: ...
+        """
+    def _once(
+        self, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, list[tuple[str, str, str | None, datetime]]]: ...
+    def follow_up(
+        self,
+        job: Job | str,
+        prompt: str,
+        *,
+        settle: _Seconds = 15.0,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Sends a further instruction to a job, waits until its status is final again, and returns it.
+
+        Args:
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+                that shows the job active ends this time early.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.follow_up(job, "Also check the footer", poll_interval=0.5).status
+            'completed'
+            >>> (await async_client.follow_up("job-1", "And the header", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
+        """
+    def visitors(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int | None = None,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncVisitors:
+        """Lists how many people and AI agents read each page of the site. No request is sent until you ask for the first
+        row.
+
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
+        whole site.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> for row in client.visitors("2026-01", max_rows=2):
+            ...     print(row)
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            {'path': '/api/authentication', 'human': 18470, 'ai': 15307, 'total': 33318}
+            >>> client.visitors("2026-01").to_pandas().shape
+            (1000, 4)
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape  # an AsyncClient
+            (1000, 4)
+        """
+    def views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int | None = None,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncVisitors:
+        """Lists how often people and AI agents opened each page of the site. No request is sent until you ask for the
+        first row.
+
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are page views: they can be added up over paths and days.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> table = client.views("2026-01").collect()
+            >>> table[0]
+            {'path': '/', 'human': 72655, 'ai': 7646, 'total': 80301}
+            >>> sum(row["total"] for row in table) == table.totals.total
+            True
+            >>> len(await async_client.views("2026-01").collect())  # an AsyncClient
+            1000
+        """
+    def searches(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Lists what readers searched for. No request is sent until you ask for the first row.
+
+        Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
+        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked), ``lastSearchedAt``
+        (``datetime`` in UTC) and ``path`` (the path in ``topClickedPage``, to join it with other listings).
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> table = client.searches("2026-01").collect()
+            >>> table[0]["searchQuery"], table[0]["hits"]
+            ('webhooks', 418)
+            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
+            ['terraform provider', 'python sdk', 'terraform provider 2']
+            >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
+            120
+        """
+    def feedback(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Lists what readers said about pages. No request is sent until you ask for the first row.
+
+        Each row is one piece of feedback: ``id``, ``path``, ``source``, ``status``, ``comment`` (str or ``None``),
+        ``createdAt`` (``datetime`` in UTC), and further fields that depend on the ``source``, such as ``helpful``
+        (bool) or ``code`` (str).
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> table = client.feedback("2026-01", status="pending").collect()
+            >>> table[0]["path"], table[0]["comment"]
+            ('/getting-started/quickstart', 'The example does not run')
+            >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
+            80
+        """
+    def feedback_by_page(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
+
+        Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
+        The service cuts this listing off at ``page_size`` rows and does not list the rest. You then get a
+        ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
+        more of it.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> table = client.feedback_by_page("2026-01").collect()
+            >>> worst = max(table, key=lambda row: row["thumbsDown"])
+            >>> worst["path"], worst["thumbsDown"]
+            ('/sdk/overview', 18)
+            >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
+            30
+        """
+    def conversations(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Lists what readers asked the site's assistant, and what it answered. No request is sent until you ask for the
+        first row.
+
+        Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
+        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory``, ``pageUrl`` and
+        ``path`` (the path in ``pageUrl``, to join it with other listings).
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
+            page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> table = client.conversations("2026-01").collect()
+            >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
+            ['How do I set up webhooks?', 'How do I set up on premise?']
+            >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
+            200
+        """
+    def visitor_totals(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Totals]:
+        """Returns the unique visitors of the whole site in a range. Costs one request.
+
+        Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.visitor_totals("2026-01")
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitor_totals("2026-01")  # an AsyncClient
+            Totals(human=94961, ai=53659, total=147011)
+        """
+    def view_totals(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Totals]:
+        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
+        paths.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.view_totals("2026-01")
+            Totals(human=1057715, ai=377949, total=1435664)
+            >>> await async_client.view_totals("2026-01")  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
+        """
+    def conversation(
+        self, thread_id: str, *, on_budget: Literal["wait", "stop"] = "wait", project_id: str | None = None
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """Returns one conversation with the site's assistant, with all its messages. Costs one request.
+
+        Args:
+            thread_id: The conversation's id: a str, as on the dashboard. It is not the ``id`` of a row of ``conversations``, which
+                is a turn's.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The conversation as the service sent it: a dict.
+
+        Raises:
+            NotFoundError: The project has no such conversation.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> [message["content"] for message in client.conversation("thread-1")["messages"]]
+            ['How do I rotate my API key?', 'See the guide.']
+            >>> (await async_client.conversation("thread-1"))["threadId"]  # an AsyncClient
+            'thread-1'
+        """
+    def caller_stats(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """Returns how often the site's assistant was asked, by where the question came from. Costs one request.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The counts as the service sent them: a dict of str to int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.caller_stats("2026-01")
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> await async_client.caller_stats("2026-01")  # an AsyncClient
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+        """
+    def plan_visitors(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        by_path: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]:
+        """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
+
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
+                or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_visitors("2026-01", every="day"))
+            31 requests for totals, 0 cached
+            >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
+            5
+        """
+    def plan_views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        by_path: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]:
+        """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
+
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
+                or only totals (the default with ``every``, as ``view_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_views("2026-01", every="day"))
+            31 requests for totals, 0 cached
+            >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
+            5
+        """
+    def _plan(
+        self,
+        listing: str,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None,
+        by_path: bool,
+        whole: bool = False,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]: ...
+    def visitor_trend(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = "day",
+        by_path: bool = False,
+        whole: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, TrendTable]:
+        """Returns how visitors developed over a range: one row per day, week or month.
+
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer visitors. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 35328), ('2026-01-12', 35733), ('2026-01-19', 35650)]
+            >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
+            31
+        """
+    def view_trend(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = "day",
+        by_path: bool = False,
+        whole: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, TrendTable]:
+        """Returns how page views developed over a range: one row per day, week or month.
+
+        Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
+
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer views. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.view_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 330951), ('2026-01-12', 334281), ('2026-01-19', 333313)]
+            >>> (await async_client.view_trend("2026-01")).sum()  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
+        """
+    def compare_visitors(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Comparison]:
+        """Returns how visitors changed between two periods, path by path.
+
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
+
+        Args:
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (213862, 188280)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
+            'September 2026'
+        """
+    def compare_views(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Comparison]:
+        """Returns how page views changed between two periods, path by path.
+
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
+
+        Args:
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> change = client.compare_views("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (2142582, 1789490)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
+            'September 2026'
+        """
+    def sync(
+        self,
+        projects: str | Iterable[str],
+        period: str | None = None,
+        *,
+        listing: _Listing = "visitors",
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = "day",
+        by_path: bool = True,
+        on_budget: Literal["wait", "stop"] = "wait",
+        on_running: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
+    ) -> Coroutine[Any, Any, SyncReport]:
+        """Fetches into the client's store what it does not have yet of some projects, slice by slice.
+
+        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        Slices that have not begun are left out.
+        If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
+
+        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
+        row.
+
+        Args:
+            projects: The ids of the projects, or one id.
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last 4 weeks"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
+                months in UTC and leave the current one out. Give a period or dates, not both.
+            listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
+                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
+                as in ``client.searches("2026-01", every="day")``.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
+                as a whole.
+            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
+                which only visitors and views have.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
+                ``"stop"`` raises ``StoreBusyError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+
+        Raises:
+            ConfigurationError: The client has no store.
+            SyncError: Some slices could not be fetched; ``error.failures`` lists them, and ``error.report`` says what
+                was fetched.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
+
+        Example:
+            >>> client = Client(store="visitors.db")
+            >>> client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> client.sync("demo", "2026-01", listing="searches", every="week")
+            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+        """
+    def paginate(
+        self,
+        path: str,
+        *,
+        items: str,
+        has_more: str = "hasMore",
+        next_cursor: str | None = None,
+        params: _Parameters | None = None,
+        page_size: int = 250,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
+        request is sent until you ask for the first row.
+
+        Args:
+            path: The endpoint's path. ``{project_id}`` in it stands for the project.
+            items: The field of the answer that holds the rows.
+            has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
+            next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
+                cursor means that more rows follow. By default pages are requested by ``offset``.
+            params: Further query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            page_size: Rows per request; 250 by default.
+            offset: How many rows to skip; 0 by default. Not available with ``next_cursor``.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead; 1 by default, at most 1 with ``next_cursor``. 0 requests a page
+                only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received.
+            on_budget: What to do when the client's request budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
+
+        Returns:
+            ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
+            (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and ``await`` its methods.
+
+        Raises:
+            ValueError: An argument is invalid, or the checkpoint belongs to another query. Raised at the call; nothing
+                was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
+            >>> [row["searchQuery"] for row in rows]
+            ['webhooks', 'api key', 'rate limit']
+            >>> rows = async_client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
+            >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
+            ['webhooks', 'api key', 'rate limit']
+        """
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Any]:
+        """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
+
+        A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
+        service never received it, or refused it with a 429 and a ``Retry-After``.
+
+        Args:
+            method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
+            path: The path. ``{project_id}`` in it stands for the project.
+            params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            json: The body of a write: anything that can be JSON.
+            on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
+
+        Returns:
+            The answer's JSON as Python objects; ``None`` for an empty answer.
+
+        Raises:
+            ValueError: An argument is invalid. Nothing was sent.
+            BudgetError: The budget is spent, with ``on_budget="stop"``.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
+            339
+        """
+    def with_options(self, **changes: Unpack[_Changes]) -> Self:
+        """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
+        nothing.
+
+        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
+        its own.
+
+        Args:
+            changes: The settings to change, by name: those of ``Client``.
+
+        Returns:
+            A client of the same class.
+
+        Raises:
+            ConfigurationError: A setting cannot be used.
+            ValueError: A setting is out of range.
+            TypeError: There is no such setting.
+
+        Example:
+            >>> patient = client.with_options(timeout=120, max_retries=5)
+            >>> patient.visitor_totals("2026-01").total
+            147011
+            >>> async_client.with_options(project_id="other")  # an AsyncClient
+            AsyncClient(base_url='http://127.0.0.1:...', project_id='other', api_key='…demo')
+        """
+    @property
+    def stats(self) -> Stats:
+        """What this client and all handles from ``with_options`` have sent so far: a ``Stats`` tuple. Sends nothing.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> client.stats
+            Stats(requests=1, retries=0, waited=0.0, budget_left=None, jobs_left=None)
+        """
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Closes the client; its connections are closed with the last client that shares them. Calling it again does
+        nothing. With a ``store``, everything is then in its one file, which you can copy.
+
+        Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
+        wait for them, before you close the client.
+
+        Example:
+            >>> client.close()
+            >>> client.visitor_totals("2026-01")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: ...
+            >>> await async_client.close()  # an AsyncClient
+        """
+    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
+    def __aexit__(
+        self,
+        exc_type: type[BaseException] | None = ...,
+        exc: BaseException | None = ...,
+        tb: TracebackType | None = ...,
+        /,
+    ) -> Coroutine[Any, Any, None]: ...
+    def _repr_html_(self) -> str: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class AsyncRows:
+    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
+    ``datetime`` in UTC.
+
+    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
+    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
+    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
+    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
+
+    Example:
+        >>> rows = client.searches("2026-01")
+        >>> next(rows)["searchQuery"]
+        'webhooks'
+        >>> len(rows.to_dicts())  # the other rows
+        119
+        >>> async for row in async_client.searches("2026-01", max_rows=2):
+        ...     print(row["searchQuery"], row["hits"])
+        webhooks 418
+        api key 225
+    """
+
+    def __aiter__(self) -> AsyncIterator[Any]: ...
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+    def pages(self) -> AsyncIterator[RowsPage] | AsyncIterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
+    def to_pandas(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pd.DataFrame]:
+        """Returns all remaining rows as a ``pandas.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> frame = client.visitors("2026-01").to_pandas()
+            >>> frame.shape
+            (1000, 4)
+            >>> frame.nlargest(2, "ai")["path"].to_list()
+            ['/api/authentication', '/api/reference']
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape
+            (1000, 4)
+        """
+    def to_polars(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pl.DataFrame]:
+        """Returns all remaining rows as a ``polars.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_polars().dtypes
+            [String, Int64, Int64, Int64]
+            >>> (await async_client.visitors("2026-01").to_polars()).shape
+            (1000, 4)
+        """
+    def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
+        """Returns all remaining rows as a ``pyarrow.Table``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+            >>> (await async_client.visitors("2026-01").to_arrow()).shape
+            (1000, 4)
+        """
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[Any]]:
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
+    def to_csv(
+        self,
+        path: str | PathLike[str],
+        *,
+        escape_formulas: bool = True,
+        bom: bool = False,
+        progress: bool | None = None,
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all remaining rows to a CSV file, and returns how many.
+
+        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
+        memory does not grow with the number of rows. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_csv("january.csv")
+            1000
+            >>> with open("january.csv") as file:
+            ...     print(file.readline(), end="")
+            path,human,ai,total
+            >>> await async_client.visitors("2026-01").to_csv("january.csv")
+            1000
+        """
+    def to_jsonl(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
+
+        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
+        is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+            >>> with open("january.jsonl") as file:
+            ...     print(file.readline(), end="")
+            {"path":"/","human":32286,"ai":4829,"total":36971}
+            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+        """
+    def to_parquet(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
+
+        The rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+        """
+    def to_excel(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
+
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_excel("january.xlsx")
+            1000
+            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
+            1000
+        """
+    @property
+    def checkpoint(self) -> str:
+        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
+        that you received.
+
+        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        use it in another process.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> next(rows)["path"]
+            '/'
+            >>> next(client.visitors(resume=rows.checkpoint))["path"]
+            '/api/authentication'
+        """
+    @property
+    def warnings(self) -> list[str]:
+        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
+        characters.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> len(rows.to_dicts()), rows.warnings
+            (1000, [])
+        """
+
+@final
+class AsyncVisitors(AsyncRows):
+    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent.
+
+    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
+    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
+    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
+    ``RuntimeError``: ask the client for a new one, or keep a table.
+
+    Example:
+        >>> next(client.visitors("2026-01"))
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> async for row in async_client.visitors("2026-01", max_rows=1):
+        ...     print(row)
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+    """
+
+    def __aiter__(self) -> AsyncIterator[VisitorRow]: ...
+    def __anext__(self) -> Coroutine[Any, Any, VisitorRow]: ...
+    def totals(self) -> Coroutine[Any, Any, Totals]:
+        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
+        it was not fetched yet.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+        """
+    def pages(self) -> AsyncIterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """

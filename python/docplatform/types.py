@@ -10,6 +10,7 @@ import docplatform
 __all__ = [
     "Attempt",
     "DatasetReport",
+    "JobsReport",
     "Plan",
     "PlanSlice",
     "RowsPage",
@@ -130,6 +131,76 @@ class Source(NamedTuple):
 
     repository: str | None
     ref: str | None
+
+
+class JobsReport(NamedTuple):
+    """What became of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
+
+    Attributes:
+        done: Jobs that are ``completed`` or ``archived``: a dict from name to ``Job``.
+        failed: Jobs that failed, and jobs that were not created: a dict from name to ``Job`` or to the error.
+        unknown: Jobs whose result is not known: a dict from name to the error (the creation was not confirmed, the wait
+            ended early), or to the last ``Job`` of one that was running when the call was interrupted.
+        requests: Requests that were sent, retries included: an int.
+
+    Example:
+        >>> report = client.run_jobs({"links": "Fix the broken links", "footer": "Shorten the footer"}, poll_interval=0.5)
+        >>> report.done["links"].status
+        'completed'
+        >>> len(report.failed), len(report.unknown)
+        (0, 0)
+    """
+
+    done: dict[str, docplatform.Job]
+    failed: dict[str, docplatform.Job | docplatform.DocPlatformError | ValueError]
+    unknown: dict[str, docplatform.Job | docplatform.DocPlatformError]
+    requests: int
+
+    @classmethod
+    def _of(cls, names: list[str], results: dict[str, Any], requests: int) -> JobsReport:
+        report = cls({}, {}, {}, requests)
+        for name in names:
+            if name in results:
+                getattr(report, _fate(results[name]))[name] = results[name]
+        return report
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict for each job, for pandas or JSON.
+
+        Returns:
+            A list of dicts with ``name``, ``result`` (``"done"``, ``"failed"`` or ``"unknown"``), ``job`` (the id),
+            ``status``, ``pr_link`` and ``error`` (the text). A value that is not known is ``None``.
+
+        Example:
+            >>> client.run_jobs({"links": "Fix the broken links"}, poll_interval=0.5).to_dicts()[0]["result"]
+            'done'
+        """
+        return [
+            _job_dict(name, fate, result)
+            for fate in ("done", "failed", "unknown")
+            for name, result in getattr(self, fate).items()
+        ]
+
+    def _repr_html_(self) -> str:
+        from docplatform._hooks import notebook
+
+        rows = [tuple(row.values()) for row in self.to_dicts()]
+        return notebook.tuples("Jobs", ("name", "result", "job", "status", "pr_link", "error"), rows)
+
+
+def _fate(result: Any) -> str:
+    if isinstance(result, docplatform.Job):
+        fate = "done" if result.is_final else "unknown"
+        return "failed" if result.status == "failed" else fate
+    # A ValueError, as of a name that was used with another prompt, has no outcome: nothing was sent.
+    return "failed" if getattr(result, "outcome", "not_sent") in ("not_sent", "rejected") else "unknown"
+
+
+def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
+    is_job = isinstance(result, docplatform.Job)
+    job, error = (result, None) if is_job else (getattr(result, "job", None), str(result))
+    known = {"job": job and job.id, "status": job and job.status, "pr_link": job and job.pr_link}
+    return {"name": name, "result": fate, **known, "error": error}
 
 
 class Attempt(NamedTuple):

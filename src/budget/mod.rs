@@ -141,8 +141,12 @@ impl Budget {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
         let file = match &*self.ledger.0 {
             LedgerState::Memory { clock, account } => {
+                // The clock is read after the wait for the account.
+                let mut account = lock(account);
                 let now = clock.now();
-                return Ok(state.grant(lock(account).acquire(terms, now), now));
+                let answer = account.acquire(terms, now);
+                drop(account);
+                return Ok(state.grant(answer, now));
             }
             LedgerState::File(file) => Arc::clone(file),
         };

@@ -1,4 +1,4 @@
-//! What a call waits for before it sends a request: the throttle, a permit, the budget, a retry's pause.
+//! The waits of a call before its request: the throttle, a permit, the budget, a note in its journal, a retry's pause.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) struct Admitted<'a> {
     pub(super) ticket: Option<Ticket>,
 }
 
-/// What is given back when the request ended.
+/// A place among the requests in flight, until this is dropped.
 pub(super) struct Permit<'a> {
     _turn: Option<SemaphorePermit<'a>>,
     _permit: SemaphorePermit<'a>,
@@ -54,6 +54,7 @@ impl Client {
         loop {
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
+            let had_time = Instant::now() < last_call;
             if let Some(throttled) = throttled() {
                 let now = Instant::now();
                 let time_left = throttled.until.saturating_duration_since(now);
@@ -102,13 +103,24 @@ impl Client {
                 _turn: turn,
                 _permit: in_line(&places.in_flight).await?,
             };
-            if *deadline <= Instant::now() {
-                // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
-                return Err(messages::no_place(self.settings.deadline));
+            if let Some(journal) = &call.journal {
+                journal.begin(*deadline).await?;
             }
-            // It may have been throttled while this call waited for a permit.
-            if throttled().is_none() {
+            // Nothing waits after this check. A locked store, or a suspended process, may have used up the time, and another
+            // call may have been throttled.
+            let now = Instant::now();
+            let is_late = match had_time {
+                true => now > last_call,
+                false => now >= *deadline,
+            };
+            if !is_late && throttled().is_none() {
                 return Ok(Admitted { permit, ticket });
+            }
+            if let Some(journal) = &call.journal {
+                journal.nothing_happened();
+            }
+            if is_late {
+                return Err(messages::no_place(self.settings.deadline));
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::client::messages;
 use crate::client::observer::Observer;
 use crate::client::retry::{self, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
+use crate::clock::Millis;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::lock;
@@ -24,7 +25,7 @@ use crate::lock;
 /// Where jobs are created.
 pub const CREATE_JOB: &str = "/v2/agent/{project_id}/job";
 
-/// A limit of the service, for which a budget may be kept.
+/// A limit of the service. A budget can be kept for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<'a> {
     /// Analytics requests, over all projects.
@@ -48,11 +49,11 @@ pub struct Call {
     pub query: Vec<(String, String)>,
     /// JSON.
     pub body: Option<Bytes>,
-    /// What it is throttled with.
+    /// The calls that are throttled together with it.
     pub lane: Lane,
     /// The largest answer, in bytes.
     pub cap: usize,
-    /// What the user wrote, so that no error shows it where the service echoes it.
+    /// The user's text. No error shows it, even if the service echoes it.
     pub prompt: Option<Arc<str>>,
     /// Where its attempts are noted, beyond this process.
     pub journal: Option<Arc<dyn Journal>>,
@@ -60,7 +61,8 @@ pub struct Call {
 
 /// A note about a write that outlives the process: it is there whenever the write may have happened.
 pub trait Journal: Send + Sync {
-    /// An attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk.
+    /// An attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk. An error's text
+    /// follows "not sent".
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>>;
 
     /// It is proven that nothing happened.
@@ -104,7 +106,7 @@ pub struct Received {
     call: Call,
     answer: Answer,
     tries: Tries,
-    /// What the last retry took of the quota.
+    /// The last retry's share of the quota.
     last_retry: Option<Pace>,
 }
 
@@ -114,6 +116,8 @@ struct Tries {
     failed: Vec<Attempt>,
     number: u32,
     begun: Option<Instant>,
+    /// The time of day at which the last one began.
+    asked: Millis,
     /// How long the last one waited before it was sent.
     waited: Duration,
 }
@@ -130,7 +134,12 @@ impl Received {
         &self.answer
     }
 
-    /// What `decode` makes of the answer; what it cannot read is the call's error.
+    /// The time of day at which its request left: no data in it is older.
+    pub(crate) fn asked(&self) -> Millis {
+        self.tries.asked
+    }
+
+    /// Reads the answer with `decode`. If that fails, the call has failed.
     pub fn read<T>(
         mut self,
         observer: &dyn Observer,
@@ -206,8 +215,8 @@ impl Client {
             let Admitted { permit, ticket } = admitted.map_err(|why| {
                 messages::not_admitted(&call, why, std::mem::take(&mut tries.failed))
             })?;
-            Self::last_check(&call, *deadline, observer).await?;
-            tries.begun = Some(Instant::now());
+            Self::check_caller(&call, observer)?;
+            (tries.begun, tries.asked) = (Some(Instant::now()), self.now());
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
                 Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer))
@@ -281,12 +290,8 @@ impl Client {
         }
     }
 
-    /// Notes a write in its journal, and looks whether its caller still waits.
-    async fn last_check(call: &Call, deadline: Instant, observer: &dyn Observer) -> Result<()> {
-        let not_sent = |error: Error| error.with_outcome(Some(Outcome::NotSent));
-        if let Some(journal) = &call.journal {
-            journal.begin(deadline).await.map_err(not_sent)?;
-        }
+    /// Checks that the caller of a write still waits.
+    fn check_caller(call: &Call, observer: &dyn Observer) -> Result<()> {
         if !call.is_write() || observer.leaves() {
             return Ok(());
         }
@@ -294,7 +299,7 @@ impl Client {
             journal.nothing_happened();
         }
         let text = "the caller stopped waiting, so the request was not sent";
-        Err(not_sent(Error::new(Kind::Misuse, text)))
+        Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
     }
 
     /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.

@@ -120,11 +120,11 @@ pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
     error
 }
 
-/// The call got no permit, because too many others were in flight.
+/// The call's time is over before it could be sent.
 pub(crate) fn no_place(deadline: Duration) -> Error {
     let text = format!(
-        " within its deadline of {} s, because too many other calls were in flight or this process was \
-         suspended: call again, with fewer calls at a time or a longer deadline=",
+        " within its deadline of {} s, because too many other calls were in flight, the store was locked or \
+         this process was suspended: call again, with fewer calls at a time or a longer deadline=",
         deadline.as_secs_f64(),
     );
     Error::new(Kind::Timeout, text).past_deadline()

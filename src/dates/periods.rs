@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::text::safe;
 
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
-                     \"yesterday\", \"last 7 days\", \"last week\", \"last month\", \"last quarter\" or \"last year\"";
+                     \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last month\", \"last quarter\" or \"last year\"";
 
 /// What a period is on the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,15 @@ pub enum PeriodKind {
 }
 
 impl PeriodKind {
+    /// The kinds that the calendar has names for, the longest first.
+    const CALENDAR: [Self; 5] = [
+        Self::Year,
+        Self::Quarter,
+        Self::Month,
+        Self::Week,
+        Self::Day,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Year => "year",
@@ -34,6 +43,13 @@ impl PeriodKind {
             Self::Day => "day",
             Self::Days => "days",
         }
+    }
+
+    /// A kind by its name in lower case, such as `month`; `None` for any other text.
+    fn named(name: &str) -> Option<Self> {
+        Self::CALENDAR
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
     }
 
     /// The length of one; `None` for a number of days that the calendar has no name for.
@@ -85,41 +101,39 @@ pub struct Period {
 impl Period {
     /// Reads what people write. Relative periods consist of whole days in UTC, without `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
-        let words = text.trim().to_ascii_lowercase();
-        let period = match words.split_once(" to ") {
+        let refuse = |text: &str, why| Error::argument(format!("period {:?}{why}", safe(text, 60)));
+        let named = |part: &str| {
+            let part = part.trim();
+            named(&part.to_ascii_lowercase(), today).map_err(|why| refuse(part, why))
+        };
+        // The bytes of ASCII have the same places in lower case.
+        let to = text.to_ascii_lowercase().find(" to ");
+        let period = match to.and_then(|to| text.get(..to).zip(text.get(to + 4..))) {
             Some((first, last)) => {
-                let (first, last) = (named(first.trim(), today)?, named(last.trim(), today)?);
+                let (first, last) = (named(first)?, named(last)?);
                 if first.days.from >= last.days.to {
-                    let text = safe(text, 60);
-                    return Err(Error::argument(format!(
-                        "period {text:?}: it ends before it begins"
-                    )));
+                    return Err(refuse(text, ": it ends before it begins".to_owned()));
                 }
                 Self::of(Slice {
                     from: first.days.from,
                     to: last.days.to,
                 })
             }
-            None => named(&words, today)?,
+            None => named(text)?,
         };
         if period.days.from > today {
-            let text = safe(text, 60);
-            return Err(Error::argument(format!(
-                "period {text:?} has not begun: today is {today} in UTC"
-            )));
+            let why = format!(" has not begun: today is {today} in UTC");
+            return Err(refuse(text, why));
         }
         Ok(period)
     }
 
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
-        use PeriodKind::{Day, Days, Month, Quarter, Week, Year};
-        let kind = [Year, Quarter, Month, Week, Day]
-            .into_iter()
-            .find(|kind| kind.is(days));
+        let kind = PeriodKind::CALENDAR.into_iter().find(|kind| kind.is(days));
         Self {
             days,
-            kind: kind.unwrap_or(Days),
+            kind: kind.unwrap_or(PeriodKind::Days),
         }
     }
 
@@ -166,67 +180,58 @@ impl Period {
     }
 }
 
-/// A single period; `words` is in lower case.
-fn named(words: &str, today: Date) -> Result<Period> {
-    let days = words
-        .strip_prefix("last ")
-        .and_then(|rest| rest.strip_suffix(" days"));
-    let relative = match words {
-        "yesterday" | "last 1 day" => last(PeriodKind::Day, today),
-        "last week" => last(PeriodKind::Week, today),
-        "last month" => last(PeriodKind::Month, today),
-        "last quarter" => last(PeriodKind::Quarter, today),
-        "last year" => last(PeriodKind::Year, today),
-        "today" | "this week" | "this month" | "this quarter" | "this year" => {
-            let month = today.strftime("%Y-%m");
-            return Err(refuse(
-                words,
-                &format!("it is not over: name it by its date, such as {today} or {month}"),
-            ));
-        }
-        _ => {
-            let Some(number) = days else {
-                return calendar(words);
-            };
-            let number: i64 = number
-                .trim()
-                .parse()
-                .ok()
-                .filter(|number| *number > 0)
-                .ok_or_else(|| refuse(words, "give a whole number of days from 1 on"))?;
-            let from = Span::new()
-                .try_days(number)
-                .and_then(|span| today.checked_sub(span));
-            let from = from.ok().filter(|from| from.year() > 0);
-            from.map(|from| Period {
-                days: Slice { from, to: today },
-                kind: PeriodKind::Days,
-            })
-        }
+/// A single period; `words` is in lower case. An error is the end of a sentence that begins with the period.
+fn named(words: &str, today: Date) -> Result<Period, String> {
+    let now = words.strip_prefix("this ").and_then(PeriodKind::named);
+    if now.is_some() || words == "today" {
+        let month = today.strftime("%Y-%m");
+        return Err(format!(
+            ": it is not over: name it by its date, such as {today} or {month}"
+        ));
+    }
+    let last = match words {
+        "yesterday" => Some("day"),
+        _ => words.strip_prefix("last "),
     };
-    relative.ok_or_else(|| refuse(words, "it goes back too far"))
+    let Some(last) = last else {
+        return calendar(words);
+    };
+    let (number, unit) = last.rsplit_once(' ').unwrap_or(("1", last));
+    let singular = unit.strip_suffix('s').unwrap_or(unit);
+    let kind = PeriodKind::named(singular).ok_or_else(unknown)?;
+    let number: i64 = number
+        .trim()
+        .parse()
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| format!(": give a whole number of {singular}s from 1 on"))?;
+    before_today(kind, number, today).ok_or_else(|| ": it goes back too far".to_owned())
 }
 
-/// The period of a kind before the one that today is in.
-fn last(kind: PeriodKind, today: Date) -> Option<Period> {
+/// The last periods of a kind before the one that today is in.
+fn before_today(kind: PeriodKind, number: i64, today: Date) -> Option<Period> {
     let to = kind.first(today)?;
-    Some(Period {
-        days: Slice {
-            from: to.checked_sub(kind.span()?).ok()?,
-            to,
+    let span = kind.span()?.checked_mul(number).ok()?;
+    // Python's dates begin with the year 1.
+    let from = to.checked_sub(span).ok().filter(|from| from.year() > 0)?;
+    let days = Slice { from, to };
+    Some(match kind {
+        _ if number == 1 => Period { days, kind },
+        // Four weeks stay four weeks where they happen to be a month, so that four weeks are before them.
+        PeriodKind::Day | PeriodKind::Week => Period {
+            days,
+            kind: PeriodKind::Days,
         },
-        kind,
+        _ => Period::of(days),
     })
 }
 
+fn unknown() -> String {
+    format!(" is not known: {FORMS}")
+}
+
 /// A year, quarter, month, week or day by its number, or a month by its name.
-fn calendar(words: &str) -> Result<Period> {
-    let unknown = || {
-        Error::argument(format!(
-            "period {:?} is not known: {FORMS}",
-            safe(words, 60)
-        ))
-    };
+fn calendar(words: &str) -> Result<Period, String> {
     if let Some((name, year)) = words.split_once(' ') {
         let month = |form| strtime::parse(form, name).ok()?.month();
         let number = month("%B").or_else(|| month("%b")).ok_or_else(unknown)?;
@@ -248,16 +253,15 @@ fn calendar(words: &str) -> Result<Period> {
     } else if let Some(number) = rest.strip_prefix("-q") {
         let quarter: i8 = digits(number, 1).ok_or_else(unknown)?;
         if !(1..=4).contains(&quarter) {
-            return Err(refuse(words, "quarters are Q1 to Q4"));
+            return Err(": quarters are Q1 to Q4".to_owned());
         }
         (begin(quarter * 3 - 2, 1), PeriodKind::Quarter)
     } else if let Some(number) = rest.strip_prefix("-w") {
         let week: i8 =
-            digits(number, 2).ok_or_else(|| refuse(words, "give the week two digits, as W03"))?;
+            digits(number, 2).ok_or_else(|| ": give the week two digits, as W03".to_owned())?;
         let monday = ISOWeekDate::new(year_number, week, Weekday::Monday);
         let weeks = begin(7, 1).map_or(52, |day| day.iso_week_date().weeks_in_year());
-        let date =
-            monday.map_err(|_| refuse(words, &format!("{year} has the weeks W01 to W{weeks}")))?;
+        let date = monday.map_err(|_| format!(": {year} has the weeks W01 to W{weeks}"))?;
         (Some(date.date()), PeriodKind::Week)
     } else {
         let mut parts = rest.strip_prefix('-').ok_or_else(unknown)?.split('-');
@@ -265,21 +269,16 @@ fn calendar(words: &str) -> Result<Period> {
         if more.is_some() || !is_number(number) {
             return Err(unknown());
         }
-        let two = || {
-            refuse(
-                words,
-                "give months and days two digits, as 2026-01 or 2026-01-31",
-            )
-        };
+        let two = || ": give months and days two digits, as 2026-01 or 2026-01-31".to_owned();
         let month: i8 = digits(number, 2).ok_or_else(two)?;
-        let first = begin(month, 1).ok_or_else(|| refuse(words, "months are 01 to 12"))?;
+        let first = begin(month, 1).ok_or_else(|| ": months are 01 to 12".to_owned())?;
         match day {
             None => (Some(first), PeriodKind::Month),
             Some(day) => {
                 let day: i8 = digits(day, 2).ok_or_else(two)?;
                 let short = || {
                     let (month, days) = (first.strftime("%B"), first.days_in_month());
-                    refuse(words, &format!("{month} {year} has {days} days"))
+                    format!(": {month} {year} has {days} days")
                 };
                 (Some(begin(month, day).ok_or_else(short)?), PeriodKind::Day)
             }
@@ -293,7 +292,7 @@ fn calendar(words: &str) -> Result<Period> {
     };
     let days = from
         .and_then(end)
-        .ok_or_else(|| refuse(words, "it is too far from today"))?;
+        .ok_or_else(|| ": it is too far from today".to_owned())?;
     Ok(Period { days, kind })
 }
 
@@ -306,8 +305,4 @@ fn digits(text: &str, count: usize) -> Option<i8> {
     (text.len() == count && is_number(text))
         .then(|| text.parse().ok())
         .flatten()
-}
-
-fn refuse(words: &str, why: &str) -> Error {
-    Error::argument(format!("period {:?}: {why}", safe(words, 60)))
 }

@@ -27,7 +27,7 @@ const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
 /// How many of a body's first bytes are compared with those of the last one: its first rows differ, unless it came before.
 const MAX_COMPARED: usize = 1024;
-/// Statuses with which a service refuses a cursor.
+/// A service refuses a cursor with one of these statuses.
 const REFUSED: [u16; 4] = [400, 404, 410, 422];
 
 /// Whether the service may have refused the cursor that it was sent.
@@ -153,11 +153,13 @@ impl ServicePages {
         observer: &dyn Observer,
     ) -> Result<Answered> {
         let received = self.fetch_page(wanted, deadline, observer).await?;
+        let asked = received.asked();
         received.read(observer, |answer| {
             let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
             Ok(Answered {
                 page,
                 body,
+                asked,
                 date: answer.head.date,
             })
         })
@@ -168,6 +170,8 @@ impl ServicePages {
 pub(crate) struct Answered {
     pub(crate) page: Page,
     pub(crate) body: Bytes,
+    /// When its request left.
+    pub(crate) asked: Millis,
     /// The time of day, by the service's clock.
     pub(crate) date: Option<Millis>,
 }

@@ -1,7 +1,7 @@
 //! The pages of a listing: from the store if it has them, otherwise from the service, and kept in the store.
 //!
 //! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows
-//! come in the pages in which they were fetched, whatever page size is wanted.
+//! come in the pages in which they were fetched, with any page size.
 
 use std::sync::Arc;
 
@@ -42,12 +42,17 @@ pub(crate) fn decode(
 pub(super) async fn keep(
     exports: &Exports,
     export: &Export,
-    asked: &Answered,
+    answer: &Answered,
     (offset, limit): (u64, u32),
     deadline: Instant,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let Answered { page, body, date } = asked;
+    let Answered {
+        page,
+        body,
+        asked,
+        date,
+    } = answer;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.0.clock.now();
@@ -61,13 +66,8 @@ pub(super) async fn keep(
         body: body.to_vec(),
     };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
-    let latest = now.max(date.unwrap_or(now));
-    if let Ok(kept) = timeout_at(
-        deadline,
-        exports.put(export.id, stored, page.totals, latest),
-    )
-    .await
-    {
+    let put = exports.put(export.id, stored, page.totals, *asked, *date);
+    if let Ok(kept) = timeout_at(deadline, put).await {
         return kept.map(drop);
     }
     let fault = Fault::Late.error(exports.0.store.path());
@@ -79,7 +79,7 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// What the store has of a page: it may be longer or shorter than is asked for.
+/// A look into the store for a page. The stored page may be longer or shorter than the wanted one.
 enum Found {
     Stored(store::StoredPage),
     /// Nothing. Whole pages are fetched, whatever part of one is read, and after a short one those that it leads to: this is
@@ -96,7 +96,7 @@ struct StoredRange {
     exports: Exports,
     page_size: u32,
     refresh: bool,
-    /// What is read and added to, and the slice that it is of; found or begun with its first page.
+    /// The export, and its slice. It is found, or begun, with the first page.
     export: Mutex<Option<(Option<Slice>, Export)>>,
     /// Where the stored page that was read last leads: its export, the next offset and its cursor. It is not read again for that.
     leads_to: std::sync::Mutex<Option<(i64, u64, String)>>,

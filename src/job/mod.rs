@@ -1,5 +1,6 @@
 //! Jobs of the docs agent: create, read, message.
 
+pub mod batch;
 pub mod observer;
 pub mod once;
 pub mod wait;

@@ -415,7 +415,7 @@ impl Journal for Creating {
                 .await
                 .map_err(|mut error| {
                     error.message = format!(
-                        "not sent, because the store could not record the name {}: {}",
+                        ", because the store could not record the name {}: {}",
                         self.key, error.message
                     );
                     error

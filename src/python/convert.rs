@@ -15,6 +15,7 @@ use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::job::Prompt;
+use crate::job::batch::Task;
 use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
@@ -152,12 +153,22 @@ arguments! {
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
     bom: bool = |value| flag("bom", value);
-    on_poll: Option<Py<PyAny>> = |value| match value.is_callable() {
+    once: bool = |value| flag("once", value);
+    concurrency: usize = |value| match whole("concurrency", value)? {
+        0 => Err(PyValueError::new_err("concurrency must be at least 1")),
+        jobs => Ok(jobs),
+    };
+    on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
+    on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
+    progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
+}
+
+fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    match value.is_callable() {
         true => Ok(Some(value.clone().unbind())),
         false if value.is_none() => Ok(None),
-        false => Err(wrong_type("on_poll", "callable", value)),
-    };
-    progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
+        false => Err(wrong_type(what, "callable", value)),
+    }
 }
 
 /// True or false, and nothing that only counts as such.
@@ -165,6 +176,36 @@ pub(crate) fn flag(what: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value
         .extract()
         .map_err(|_| wrong_type(what, "True or False", value))
+}
+
+/// The prompts of many jobs by name, and whether the names are also names of `once=`.
+pub(crate) fn tasks(
+    client: &Client,
+    prompts: &Bound<'_, PyAny>,
+    once: bool,
+) -> PyResult<(Vec<String>, Vec<Task>)> {
+    let Ok(prompts) = prompts.cast::<PyMapping>() else {
+        let expected =
+            "a dict from names to prompts, such as {\"quickstart\": \"Fix the broken links\"}";
+        return Err(wrong_type("prompts", expected, prompts));
+    };
+    let mut tasks = Vec::with_capacity(prompts.len()?);
+    let mut names = Vec::with_capacity(tasks.capacity());
+    for item in prompts.items()?.iter() {
+        let (name, prompt) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        let once = once.then_some(&name);
+        let once = once_name(client, once)?;
+        let name = text("a name in prompts", &name)?;
+        let prompt = text("a prompt in prompts", &prompt)?;
+        let prompt = Prompt::parse(prompt).map_err(|mut error| {
+            let name = crate::text::safe(&name, 256);
+            error.message = format!("prompts[{name:?}]: {}", error.message);
+            error
+        })?;
+        names.push(name);
+        tasks.push(Task { prompt, once });
+    }
+    Ok((names, tasks))
 }
 
 fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {

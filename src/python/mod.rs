@@ -45,6 +45,7 @@ macro_rules! getters {
     };
 }
 
+mod batch;
 mod bridge;
 mod client;
 mod convert;

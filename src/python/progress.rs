@@ -15,6 +15,19 @@ pub(crate) const ROWS: &str = "rows";
 /// What a trend counts.
 pub(crate) const SLICES: &str = "slices";
 
+/// What a batch of jobs counts.
+pub(crate) const JOBS: &str = "jobs";
+
+/// Whether progress is shown: as the caller said, or else on a terminal and in a notebook.
+pub(crate) fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
+    match said {
+        Some(said) => Ok(said),
+        None => convert::hook(py, "progress", "watched")?
+            .call_out(())?
+            .is_truthy(),
+    }
+}
+
 /// What shows how far something is, of at most `most` of a `unit`, if that is wanted and can be.
 pub(crate) fn bar(
     py: Python<'_>,

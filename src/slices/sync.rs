@@ -30,7 +30,7 @@ const LOCK_POLL: Duration = Duration::from_secs(1);
 /// Failures in a row that are not the fault of some slices any more.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
-/// What is to be there.
+/// The ranges that a sync fills.
 #[derive(Debug)]
 pub struct SyncScope {
     pub projects: Vec<Segment>,
@@ -38,7 +38,7 @@ pub struct SyncScope {
     pub of: Subject,
 }
 
-/// What was found and fetched.
+/// Counts of slices, requests and rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filled {
     /// Slices in all, over all projects.
@@ -64,11 +64,11 @@ pub struct FailedSlice {
 #[derive(Debug, Default)]
 pub struct Sync {
     pub filled: Filled,
-    /// What was passed over.
+    /// The slices that failed.
     pub failures: Vec<FailedSlice>,
     /// Whether it was given up, as failure came upon failure.
     pub given_up: bool,
-    /// What ended it before its time.
+    /// The error that ended it early.
     pub ended: Option<Error>,
 }
 
@@ -80,11 +80,11 @@ struct Due<'a> {
     fetched: Option<Millis>,
 }
 
-/// What is left to fetch.
+/// The slices that are left to fetch.
 #[derive(Default)]
 struct Queue<'a> {
     due: VecDeque<Due<'a>>,
-    /// Of projects of which a slice could not be fetched: after all others.
+    /// Slices of projects with a failed slice. They come after all others.
     doubtful: VecDeque<Due<'a>>,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Queue<'a> {
         self.due.len() + self.doubtful.len()
     }
 
-    /// The next one, and whether it is of a project of which one has failed. After a failure it is any: what fails each
-    /// time, and stands in front, would else keep all the rest out each time.
+    /// The next slice, and whether another slice of its project has failed. After a failure the next slice is chosen at
+    /// random. Otherwise one slice that always fails would block the others.
     fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
         let doubtful = self.due.is_empty();
         let queue = if doubtful {
@@ -179,8 +179,8 @@ impl Sync {
         ended
     }
 
-    /// What has to be fetched, in the order in which it is: first what is final, as that is fetched once; then what may
-    /// still change, beginning with what was fetched the longest ago, so that a sync that is stopped often reaches all of it.
+    /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices that may still change follow,
+    /// beginning with the one fetched the longest ago, so that a sync that is stopped often reaches all of them.
     async fn look<'a>(
         &mut self,
         client: &Client,
@@ -224,9 +224,10 @@ impl Sync {
             reader
                 .observer
                 .progress(self.filled.slices.saturating_sub(queue.len() as u64));
-            let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
+            let Some((due, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
+            let (project, slice, was_open) = (due.project, due.slice, due.fetched.is_some());
             let fetched = match of.what {
                 What::Totals => reader.totals(of, project, slice).await.map(drop),
                 What::Pages => self.fetch_pages(of, project, slice, reader).await,
@@ -235,7 +236,9 @@ impl Sync {
                 Ok(()) => {
                     (granted, strikes) = (true, 0);
                     let open = reader.is_open(of, project, slice).await?;
-                    self.filled.open += u64::from(open && !reader.may_change(slice));
+                    // It may have become final while it waited for the budget.
+                    self.filled.open += u64::from(open);
+                    self.filled.open -= u64::from(was_open);
                 }
                 Err(error) if is_of_all(&error) => return Err(error),
                 Err(error) => {

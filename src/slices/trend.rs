@@ -21,12 +21,12 @@ use crate::store::{What, is_final};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
-/// What each slice of a range has.
+/// The rows of each slice of a range.
 #[derive(Debug)]
 pub struct Trend {
     /// A row a slice, or a row a slice and path.
     pub table: Table,
-    /// What was found on the way, in words.
+    /// Findings, in words.
     pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,
@@ -52,13 +52,10 @@ pub async fn trend(
     let mut builder = Builder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
-    let today = client.today();
-    let running = slices
-        .iter()
-        .map(|slice| slice.to)
-        .filter(|end| *end > today)
-        .collect();
+    let mut running = Vec::new();
     for (&slice, done) in slices.iter().zip(1..) {
+        // Asked for each slice: a budget may hold up a trend for days.
+        running.extend((slice.to > client.today()).then_some(slice.to));
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
@@ -135,8 +132,9 @@ impl<'a> Reader<'a> {
         project: &Segment,
         slice: Slice,
     ) -> Result<bool> {
-        if self.may_change(slice) || self.client.exports().is_none() {
-            return Ok(self.may_change(slice));
+        let may_change = self.may_change(slice);
+        if may_change || self.client.exports().is_none() {
+            return Ok(may_change);
         }
         Ok(!stored_slice(self.client, of, project, slice).await?.cached)
     }

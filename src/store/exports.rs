@@ -43,7 +43,7 @@ impl What {
     }
 }
 
-/// What is listed, as it goes on the wire.
+/// A listing's path and dates, as they go on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     pub project_id: Option<String>,
@@ -101,7 +101,7 @@ pub struct Export {
     pub totals: Option<Totals>,
 }
 
-/// What the store has of a range.
+/// The stored exports of a range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stock {
     /// Finished, and settled when it was begun: it need not be fetched again.
@@ -117,7 +117,7 @@ pub struct Stock {
 pub struct Exports(pub Arc<ClientStore>);
 
 impl Exports {
-    /// What there is of `range`, if it were exported now with this page size.
+    /// The stored exports of `range`, as an export with this page size would use them now.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
@@ -147,7 +147,7 @@ impl Exports {
             let Some(account) = account::find(&transaction, &client.owner)? else {
                 return Ok(Vec::new());
             };
-            // What stands beside a maximum is of the row that has it.
+            // SQLite takes the other columns from the row that has the maximum.
             let mut found = transaction.prepare(
                 "SELECT date_from, date_to, rows, max(begun) FROM export
                  WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND kind = 'pages' AND finished IS NOT NULL
@@ -193,21 +193,29 @@ impl Exports {
         self.0.store.run(begin).await
     }
 
-    /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns. `now` is the service's
-    /// time where that is later: this machine's clock may be behind.
+    /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it. The page is on the disk when
+    /// this returns. `date` is the service's time, which counts where it is later: this machine's clock may be behind.
     ///
-    /// Of a page that another process has fetched as well, the first stays. Dropping the future does not prevent it.
+    /// If another process has fetched the same page, the first one stays. Dropping the future does not prevent it.
     pub async fn put(
         &self,
         export: i64,
         page: StoredPage,
         totals: Option<Totals>,
-        now: Millis,
+        asked: Millis,
+        date: Option<Millis>,
     ) -> Result<bool> {
-        self.0
-            .store
-            .see_to(move |connection| put(connection, export, &page, totals, now))
-            .await
+        let client = Arc::clone(&self.0);
+        let put = move |connection: &mut Connection| {
+            let body = pack(&page.body)?;
+            let transaction = immediate(connection)?;
+            // Read only now: another export may have begun while this one waited for the lock.
+            let now = client.clock.now().max(date.unwrap_or(asked));
+            let whole = put(&transaction, export, &page, body, totals, asked, now)?;
+            transaction.commit()?;
+            Ok(whole)
+        };
+        self.0.store.see_to(put).await
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
@@ -317,7 +325,7 @@ fn stock(
         (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
         let last = "SELECT max(seen) FROM page WHERE export = ?1";
         let seen: Option<Millis> = transaction.query_row(last, [export.id], |row| row.get(0))?;
-        // What lies in the future was written before the clock was set back.
+        // A time in the future was written before the clock was set back.
         let age = now
             .saturating_sub(seen.unwrap_or(export.begun))
             .saturating_abs();
@@ -328,7 +336,7 @@ fn stock(
     Ok(stock)
 }
 
-/// The exports of a range. What follows it is answered by an index in a few steps, whatever there is: a test looks at SQLite's plan.
+/// The exports of a range. With each condition below, an index finds the row in a few steps. A test checks SQLite's plan.
 const OF_RANGE: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6";
 const FINISHED: &str = "AND finished IS NOT NULL ORDER BY begun DESC, id DESC LIMIT 1";
@@ -366,20 +374,32 @@ fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
     })
 }
 
-/// A transaction that nobody else can come between.
+/// A transaction that excludes every other writer from its first statement.
 pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, Fault> {
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
 
-pub(super) fn put(
-    connection: &mut Connection,
+fn put(
+    transaction: &Transaction<'_>,
     export: i64,
     page: &StoredPage,
+    body: Vec<u8>,
     totals: Option<Totals>,
+    asked: Millis,
     now: Millis,
 ) -> Result<bool, Fault> {
-    let body = pack(&page.body)?;
-    let transaction = immediate(connection)?;
+    // Another call may have finished it meanwhile. Its pages lead to each other, and stay as they are.
+    let finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
+    let finished = transaction.query_row(finished, [export], |row| row.get(0));
+    if finished.optional()? == Some(true) {
+        return Ok(true);
+    }
+    // It begins with its first request, which may have waited for the budget. By the service's clock a page may have come before
+    // it was asked for: then this machine's clock is ahead.
+    transaction.execute(
+        "UPDATE export SET begun = min(?2, iif(EXISTS (SELECT 1 FROM page WHERE export = ?1), begun, ?2)) WHERE id = ?1",
+        (export, asked.min(page.seen)),
+    )?;
     // A longer answer takes the place of one that was cut short by the rows that were wanted.
     transaction.execute(
         r#"INSERT INTO page (export, "offset", asked, rows, has_more, seen, size, body)
@@ -398,21 +418,14 @@ pub(super) fn put(
             body,
         ),
     )?;
-    // By the service's clock it may have come before it was asked for: then this machine's is ahead.
-    transaction.execute(
-        "UPDATE export SET begun = ?2 WHERE id = ?1 AND begun > ?2",
-        (export, page.seen),
-    )?;
     if let Some(totals) = totals {
         transaction.execute(
             "UPDATE export SET human = ?2, ai = ?3, total = ?4 WHERE id = ?1 AND total IS NULL",
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
-    doubt(&transaction, now)?;
-    let whole = ended(&transaction, export)? && finish(&transaction, export, page.seen)?;
-    transaction.commit()?;
-    Ok(whole)
+    doubt(transaction, now)?;
+    Ok(ended(transaction, export)? && finish(transaction, export, page.seen)?)
 }
 
 /// Whether it may be whole: it is of one page, or its last one is there.
@@ -432,7 +445,7 @@ fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bo
         (export, seen, wire(walk.pages), wire(walk.rows), walk.whole),
     )?;
     if walk.whole {
-        // What lies beyond the end, or between the pages, was asked for on speculation.
+        // Pages beyond the end, or between the others, were fetched on speculation.
         let mut stray =
             transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
         for offset in &walk.stray {

@@ -6,7 +6,6 @@ import json
 import shlex
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,43 +31,16 @@ def once(kept: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @pytest.mark.row("A15")
-@pytest.mark.parametrize("line", [RUN, ("job", "create", "Fix it")], ids=" ".join)
-def test_the_second_run_uses_the_job_of_the_first(
-    cli: Cli, once: tuple[str, ...], line: tuple[str, ...]
-) -> None:
-    first, second = cli(*line, *once), cli(*line, *once)
+def test_the_second_run_uses_the_job_of_the_first(cli: Cli, once: tuple[str, ...]) -> None:
+    first, second = cli(*RUN, *once), cli(*RUN, *once)
     assert (first.status, second.status, posts(cli.stub)) == (0, 0, 1)
     assert first.out == second.out != ""
     assert "Created job job-1." in first.err
     assert "Job job-1 was created under the name links-1.4 before; nothing was sent." in second.err
 
 
-@pytest.mark.row("A15")
-def test_python_and_the_command_line_know_the_same_names(cli: Cli, once: tuple[str, ...]) -> None:
-    with cli.stub.client(store=once[-1]) as client:
-        job = client.create_job("Fix it", once="links-1.4")
-    assert json.loads(cli("job", "create", "Fix it", *once, "--json").out)["id"] == job.id
-    assert len(cli.stub.requests) == 1
-
-
-@pytest.mark.row("A15")
-def test_a_run_after_a_timeout_or_a_failed_job_ends_as_the_job_stands(
-    cli: Cli, once: tuple[str, ...]
-) -> None:
-    cli.stub.script_job("active")
-    again = (*RUN, *once, "--timeout", "0")
-    assert [cli(*again).status, cli(*again).status] == [6, 6]
-    for status, code in (("failed", 5), ("failed", 5), ("completed", 0)):
-        cli.stub.jobs[0].status = status
-        assert cli(*again).status == code
-    assert posts(cli.stub) == 1
-
-
-@pytest.mark.parametrize("line", [RUN, ("job", "create", "Fix it")], ids=" ".join)
-def test_no_more_jobs_are_created_than_the_budget_grants(
-    cli: Cli, kept: tuple[str, ...], line: tuple[str, ...]
-) -> None:
-    line = (*line, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
+def test_no_more_jobs_are_created_than_the_budget_grants(cli: Cli, kept: tuple[str, ...]) -> None:
+    line = (*RUN, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
     first, second = cli(*line), cli(*line)
     assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
     assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
@@ -102,24 +74,6 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     ended = run_script(SCRIPT, *line, stub=stub)
     assert (ended.status, ended.out) == (0, "job-1\n")
     assert posts(stub) == 2
-
-
-@pytest.mark.row("A15")
-@pytest.mark.parametrize("fault", [{"status": 401}, {"status": 429}, {"status": 400}])
-def test_a_refused_job_may_be_sent_again(cli: Cli, once: tuple[str, ...], fault: dict[str, Any]) -> None:
-    cli.stub.fail_next(**fault)
-    assert cli(*RUN, *once).status in (1, 3, 4)
-    assert cli(*RUN, *once).status == 0
-
-
-@pytest.mark.row("A15")
-def test_a_job_that_was_not_sent_may_be_sent_again(cli: Cli, once: tuple[str, ...]) -> None:
-    assert cli("job", "run", " ", *once).status == 2
-    assert cli(*RUN, "--base-url", "ftp://x", *once).status == 2
-    cli.stub.close()
-    assert cli(*RUN, *once).status == 1
-    cli.stub.start()
-    assert cli(*RUN, *once).status == 0
 
 
 @pytest.mark.row("A15")
@@ -172,16 +126,15 @@ def test_a_job_that_cannot_be_looked_at_is_not_recorded(
 
 
 @pytest.mark.row("A15", "M11")
-@pytest.mark.parametrize("quiet", [(), ("-q",)])
 def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_records_it(
-    cli: Cli, once: tuple[str, ...], kept: tuple[str, ...], quiet: tuple[str, ...]
+    cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
 ) -> None:
     """The disk becomes full between the request and its answer."""
     cli("job", "create", "Fix it", "--once", "another", *kept)
     alter(
         Path(kept[-1]), "CREATE TRIGGER full BEFORE UPDATE ON once BEGIN SELECT raise(FAIL, 'no room'); END"
     )
-    ended = cli("job", "create", "Fix it", *once, *quiet)
+    ended = cli("job", "create", "Fix it", *once, "-q")
     assert (ended.status, ended.out) == (0, "job-2\n")
     assert "Job job-2 was created, but the store could not record it under the name links-1.4 (" in ended.err
     assert "no room" in ended.err
@@ -190,19 +143,6 @@ def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_re
     assert cli(*shlex.split(command)[1:]).status == 0
     assert cli("job", "create", "Fix it", *once).out == "job-2\n"
     assert posts(cli.stub) == 2
-
-
-@pytest.mark.row("A15")
-def test_an_organization_that_is_set_later_finds_the_job_of_before(
-    cli: Cli, once: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cli("job", "create", "Fix it", *once).status == 0
-    monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
-    ended = cli("job", "create", "Fix it", *once)
-    assert (ended.status, posts(cli.stub)) == (7, 1)
-    assert "another API key or another organization, and its job is job-1" in ended.err
-    assert cli(*shlex.split(ended.err.split("`")[1])[1:]).status == 0
-    assert (cli("job", "create", "Fix it", *once).out, posts(cli.stub)) == ("job-1\n", 1)
 
 
 @pytest.mark.row("A15")
@@ -248,17 +188,4 @@ def test_a_run_killed_during_the_request_is_not_repeated(
     assert advice in ended.err
     stub.latency = 0
     assert run_script(SCRIPT, *RUN, *once, stub=stub).status == 7
-    assert posts(stub) == 1
-
-
-@pytest.mark.row("A15")
-def test_a_run_killed_during_the_wait_continues(stub: StubServer, once: tuple[str, ...]) -> None:
-    stub.script_job("active", "completed")
-    line = ("job", "run", "Fix it", *once, "--poll-interval", "60")
-    with Script(SCRIPT, *line, stub=stub) as script:
-        stub.wait_for(lambda s: any(r.method == "GET" and r.status for r in s.requests))
-        script.signal(signal.SIGKILL)
-        script.end()
-    ended = run_script(SCRIPT, *line, stub=stub)
-    assert (ended.status, ended.out) == (0, "https://github.com/example/docs/pull/1\n")
     assert posts(stub) == 1

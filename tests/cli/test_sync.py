@@ -81,7 +81,8 @@ def test_projects_come_from_arguments_a_file_or_a_pipe(cli: Cli, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "period", ["2024-01-01 to 2024-01-02", "January 2024", "last 7 days", "last month", "yesterday"]
+    "period",
+    ["2024-01-01 to 2024-01-02", "January 2024", "last 7 days", "last 2 months", "last month", "yesterday"],
 )
 def test_a_period_may_have_several_words(cli: Cli, period: str) -> None:
     spoken, quoted = (document(cli, *words, "other", "--dry-run") for words in (period.split(), [period]))

@@ -109,6 +109,7 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
 REQUIRED = {
     "job": "job-1",
     "prompt": "Fix it",
+    "prompts": {"links": "Fix it"},
     "name": "docs-1.4",
     "method": "GET",
     "path": "/v1/rows/{project_id}",

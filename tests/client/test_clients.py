@@ -338,6 +338,7 @@ def test_both_faces_have_the_same_names_and_signatures() -> None:
 
 SAMPLES = {
     "prompt": "p",
+    "prompts": {"links": "p"},
     "job": "job-1",
     "name": "n",
     "thread_id": "t",

@@ -98,7 +98,7 @@ def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
 def test_each_way_to_write_is_sent_once_and_says_what_became_of_it(
     face: Face, stub: StubServer, write: Write, fault: dict[str, Any], kind: type[Any], outcome: str
 ) -> None:
-    """One case for each verdict; which failure has which is tested in tests/rust/policy.rs."""
+    """One case for each verdict; which failure has which is tested in tests/rust/client/policy.rs."""
     stub.fail_next(**fault)
     error = refused(face, face.client(stub), write)
     assert type(error) is kind

@@ -62,7 +62,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_every_api_path_that_is_named_exists() -> None:
-    """What the service lists, as far as it is known."""
+    """The paths of the service are listed here as far as they are known."""
     listings = "visitors views searches feedback feedback/by-page assistant assistant/caller-stats".split()
     agent = "job job/{id} job/{projectId} job/{id}/message".split()
     known = {f"/v1/analytics/{{project_id}}/{name}" for name in listings}

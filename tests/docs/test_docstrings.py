@@ -25,7 +25,7 @@ import pytest
 import docplatform
 from docplatform import _native
 from docplatform.testing import StubServer
-from helpers import twins
+from release import twins
 
 MODULES = [
     docplatform,
@@ -36,9 +36,9 @@ STUB = twins.STUB.read_text(encoding="utf-8")
 EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
 HEADINGS = ("Args", "Attributes", "Options", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
-NO_RESULT = {"close", "fail_next", "register", "reset", "resolve_once", "script_job", "wait_for"}
+NO_RESULT = {"close", "fail_next", "register", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
 NO_FAILURE = {"async_client", "client", "close", "name", "reader", "reset", "schema", "to_dict", "to_dicts"}
-# Need Spark or Dask, with which tests/engines runs them.
+# tests/engines runs these: they need Spark or Dask.
 ENGINES = {"read_listing of dask", "register of spark", "ListingDataSource of spark"}
 # Spark calls its methods; they are its interface.
 INTERFACE = "ListingDataSource"
@@ -117,7 +117,7 @@ def test_every_text_of_the_extension_is_in_the_stub() -> None:
 
 
 def test_the_asynchronous_classes_of_the_stub_are_made_from_the_blocking_ones() -> None:
-    assert twins.written(STUB) == STUB, "run python tests/helpers/twins.py"
+    assert twins.written(STUB) == STUB, "run python -m release.twins"
 
 
 def test_the_reference_shows_the_text_of_the_stub() -> None:
@@ -167,7 +167,7 @@ def test_a_public_member_is_documented_with_every_part(member: str) -> None:
 
 
 def fields(class_: type) -> list[str]:
-    """What the docstring of a class has to explain: its fields, or the arguments that make it."""
+    """The fields of a class, or the arguments that make it: its docstring has to explain them."""
     if class_ in (docplatform.Client, StubServer):
         return list(inspect.signature(class_).parameters)
     named = getattr(class_, "_fields", None) or getattr(class_, "__dataclass_fields__", None)
@@ -212,7 +212,7 @@ def test_the_example_prints_what_it_shows(
 
 
 def prompt(source: str, names: dict[str, Any], runner: asyncio.Runner) -> str:
-    """What a Python prompt prints for it; `await` is understood, as in `python -m asyncio` and notebooks."""
+    """Runs the code as a Python prompt that understands `await`, such as `python -m asyncio`, and returns its output."""
     code = compile(source, "<example>", "single", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         try:

@@ -338,18 +338,6 @@ def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer
     assert posts(stub) == 1
 
 
-def test_waiting_for_another_can_be_cancelled(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
-    with creating(stub, store):
-        client = async_face.client(stub, store=store)
-
-        async def main() -> None:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.create_job(PROMPT, once=NAME), 0.3)
-
-        async_face.run(main())
-        assert posts(stub) == 1
-
-
 @posix
 def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None:
     stub.latency = HOLD

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from docplatform import (
     AuthenticationError,
     JobFailedError,
-    NotFoundError,
     ServerError,
     UnconfirmedWriteError,
     WaitTimeoutError,
@@ -153,43 +151,6 @@ def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServ
         face.run(client.wait_for_job("job-1", timeout=0.05, **SOON))
     assert caught.value.job is None
     assert isinstance(caught.value.__cause__, ServerError)
-
-
-@pytest.mark.row("B15")
-def test_a_job_that_was_just_created_may_not_be_found_yet(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    stub.fail_next(status=404, times=2, path="/job/job-1")
-    assert face.run(client.run_job("Fix it", **SOON)).status == "completed"
-    for by_id in (False, True):
-        job = face.run(client.create_job("Fix it"))
-        stub.fail_next(status=404, times=2, path=f"/job/{job.id}")
-        assert face.run(client.wait_for_job(job.id if by_id else job, **SOON)).status == "completed"
-
-
-@pytest.mark.row("B15")
-def test_whoever_joins_a_creation_bears_that_its_job_is_not_found_yet(face: Face, tmp_path: Path) -> None:
-    with StubServer() as stub:
-        clients = [face.client(stub, store=tmp_path / "docs.db") for _ in range(2)]
-        face.run(clients[0].create_job("Fix it", once="docs-1.4"))
-        stub.fail_next(status=404, times=2, path="/job/job-1")
-        assert face.run(clients[1].run_job("Fix it", once="docs-1.4", **SOON)).status == "completed"
-
-
-@pytest.mark.row("B15")
-def test_any_other_job_that_is_not_found_is_an_error_at_once(face: Face) -> None:
-    with StubServer(projects=("demo", "other")) as stub:
-        client, another = face.client(stub), face.client(stub)
-        created = face.run(client.create_job("Fix it"))
-        stub.reset()
-        calls: list[Callable[[], Any]] = [
-            lambda: another.wait_for_job(created.id),
-            lambda: client.wait_for_job(created, project_id="other"),
-            lambda: client.get_job(created),
-        ]
-        for call in calls:
-            with pytest.raises(NotFoundError):
-                face.run(call())
-        assert len(stub.requests) == len(calls)
 
 
 # -- a message, then a wait ------------------------------------------------------------------------

@@ -50,23 +50,6 @@ def test_a_pass_continues_after_a_break(
     assert offsets(given) == [0, 250, 500]
 
 
-@pytest.mark.parametrize("taken", [1, 251])
-def test_the_checkpoint_stands_after_the_row_in_hand(
-    face: AsyncFace, client: AsyncClient, taken: int
-) -> None:
-    visitors = client.visitors()
-
-    async def work() -> None:
-        number = 0
-        async for _ in visitors:
-            number += 1
-            if number == taken:
-                rest = [row async for row in client.visitors(resume=visitors.checkpoint)]
-                assert rest == ROWS[taken:]
-
-    face.run(work())
-
-
 def test_a_pass_that_is_closed_leaves_its_rows_to_the_next(
     face: AsyncFace, client: AsyncClient, given: StubServer
 ) -> None:

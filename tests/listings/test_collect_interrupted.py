@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ import pytest
 from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.exports import FILES, ROWS, dicts, eventually, export, names, offsets, progress, read
-from helpers.phases import HOLD, pending
+from helpers.exports import FILES, ROWS, dicts, eventually, export, names, progress, read
 from helpers.preload import build
 from helpers.scripts import run_script
 
@@ -72,48 +70,6 @@ def test_an_interrupt_in_the_middle_loses_no_row(
     assert first + face.all(face.client(given).visitors(resume=before)) == ROWS
     first += [face.next(visitors) for _ in range(300)]
     assert first + export(face, visitors, way, target) == ROWS
-
-
-@pytest.mark.row("I1")
-@every_way
-def test_cancelling_while_a_page_is_fetched_loses_no_row(
-    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path
-) -> None:
-    target = tmp_path / "file"
-    target.write_text("before")
-    visitors = async_face.client(given).visitors(prefetch=0)
-    async_face.run(visitors.totals())
-    before = visitors.checkpoint
-    given.latency = HOLD
-    call = partial(getattr(visitors, way), *([target] if way in FILES else []))
-    async_face.cancel(call, lambda: len(given.requests) == 2)
-    given.latency = 0
-    assert visitors.checkpoint == before
-    eventually(lambda: is_as_before(tmp_path) and not pending(given))
-    assert export(async_face, visitors, way, target) == ROWS
-    assert offsets(given) == [0, 250, 0, 250, 500]
-
-
-@pytest.mark.row("J1")
-@every_way
-def test_a_caller_interrupted_after_the_last_row_gets_them_from_the_next_call(
-    face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All rows came and were written, and the caller was interrupted before it knew."""
-    target = tmp_path / "file"
-    visitors = face.client(given).visitors()
-
-    def interrupt(_: int) -> None:
-        # The caller stands still here: all came, and was written as far as that goes without it.
-        given.wait_for(lambda stub: len(stub.requests) == 3 and not pending(stub))
-        raise Leave
-
-    before = visitors.checkpoint
-    with progress(monkeypatch, interrupt), pytest.raises(Leave):
-        face.run(face.call(getattr(visitors, way), *([target] if way in FILES else []), progress=True))
-    assert visitors.checkpoint == before
-    eventually(lambda: not names(tmp_path))
-    assert dicts(face.run(visitors.collect())) == ROWS
 
 
 def test_a_page_that_is_interrupted_while_it_is_made_comes_again(

@@ -10,7 +10,6 @@ import pytest
 from docplatform import AsyncVisitors, DataChangedWarning, DataWarning, PaginationError
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.exports import offsets
 from helpers.pages import TOTALS, page, rows, serve
 
 MOVED = [page(rows(0, 10), True), page(rows(10, 20), totals={**TOTALS, "ai": 21})]
@@ -32,19 +31,6 @@ def test_a_page_without_progress_ends_the_export(
     assert got == rows(0, 20)
     assert caught.value.checkpoint == visitors.checkpoint
     assert len(stub.requests) == 3
-
-
-@pytest.mark.row("E4")
-def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face) -> None:
-    with StubServer(rows(0, 500), page_cap=50) as stub:
-        visitors = face.client(stub).visitors()
-        with pytest.warns(DataWarning) as records:
-            assert face.all(visitors) == rows(0, 500)
-        (record,) = records
-        assert record.category is DataWarning
-        assert "50 rows instead of 250" in str(record.message)
-        assert visitors.warnings == [str(record.message)]
-        assert offsets(stub) == list(range(0, 500, 50))
 
 
 @pytest.mark.row("E13")

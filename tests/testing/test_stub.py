@@ -527,6 +527,17 @@ def test_an_unusable_fault_is_refused(stub: StubServer, wrong: dict[str, Any]) -
 # -- latency, and clients that leave ---------------------------------------------------------------
 
 
+def test_some_requests_can_be_slow_alone(stub: StubServer) -> None:
+    stub.slow_next(30.0, path="/visitors")
+    assert call(stub, "GET", f"{JOBS}/job-1").status == 404
+    with dial(stub) as slow:
+        slow.sendall(request_bytes(stub, "GET", VISITORS))
+        stub.wait_for(lambda s: len(s.requests) == 2)
+        assert call(stub, "GET", VISITORS).status == 200
+    stub.wait_for(lambda s: s.requests[1].disconnected)
+    assert [request.status for request in stub.requests] == [404, None, 200]
+
+
 def test_closing_the_stub_is_not_the_client_leaving() -> None:
     stub = StubServer(latency=60.0).start()
     with dial(stub) as connection:
@@ -590,7 +601,7 @@ def test_a_record_has_all_of_a_request_but_the_key(stub: StubServer) -> None:
     (request,) = stub.requests
     assert isinstance(request, StubRequest)
     assert (request.method, request.path, request.status) == ("POST", JOBS, 201)
-    assert request.query == {"a": "2", "b": " x", "c": ""}
+    assert request.query == {"a": ["1", "2"], "b": " x", "c": ""}
     assert request.headers["x-extra"] == "1"
     assert request.json == {"prompt": "ü"}
     assert before <= request.time <= time.monotonic()

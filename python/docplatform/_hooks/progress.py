@@ -86,6 +86,15 @@ def warning(why: str, until: datetime | None) -> WaitWarning:
     return made
 
 
+def watched() -> bool:
+    """Whether somebody can see progress: on a terminal, in a notebook, or in a program that shows it in its own way."""
+    return (
+        INSTEAD.get() is not None
+        or "ipykernel" in sys.modules
+        or (sys.stderr is not None and sys.stderr.isatty())
+    )
+
+
 def bar(total: int | None, unit: str) -> Progress:
     """A progress bar for ``unit`` (rows or slices), up to ``total`` if that is known."""
     if own := INSTEAD.get():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError
-from docplatform.cli import exits, files, once, output
+from docplatform.cli import batch, exits, files, once, output
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
@@ -60,6 +60,14 @@ _once_option = click.option(
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
 @_wait_options
 @_once_option
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="How many jobs of a --file of several prompts run at the same time.",
+)
 @with_creation
 def run(
     session: Session,
@@ -70,13 +78,24 @@ def run(
     wait: bool,
     timeout: float,
     poll_interval: float | None,
+    concurrency: int,
 ) -> None:
     """Create a job and wait until it is final.
 
     PROMPT says in plain words what the agent is to do. Without PROMPT, it is read from --file or standard input.
+    A --file whose name ends in .json holds several prompts: an object from names to prompts. With --store, each name is
+    also a name of --once, so that it is safe to run again.
 
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
+    if file is not None and file.endswith(".json") and not prompt:
+        if name is not None or not wait:
+            raise click.UsageError(
+                "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
+            )
+        prompts = batch.read(file, quiet=session.quiet)
+        batch.run(session, prompts, concurrency=concurrency, **_intervals(timeout, poll_interval))
+        return
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
         job = once.create(session, client, text, name)

@@ -79,11 +79,16 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
         text = (
             read_text(file or "-", "the prompt", hint, quiet=quiet).replace("\r\n", "\n").removesuffix("\n")
         )
+    check_prompt(text)
+    return text
+
+
+def check_prompt(text: str) -> None:
+    """A usage error for a prompt that contains an API key."""
     if secrets.contains_key(text) or secrets.is_like_a_key(text):
         raise click.UsageError(
             "the prompt contains an API key, which the agent and the platform's log would see: remove it"
         )
-    return text
 
 
 def read_text(file: str, what: str, hint: str, *, quiet: bool) -> str:

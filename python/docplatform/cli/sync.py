@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -26,6 +27,8 @@ From cron, every hour; the next run fetches what the budget did not allow:
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 
 """
+
+_UNIT = re.compile("(day|week|month|quarter|year)s?")
 
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
@@ -127,7 +130,7 @@ def sync(
 def _spoken(words: tuple[str, ...], begin: int = 0) -> int:
     """How many of the words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
     first, *rest = [word.lower() for word in words[begin : begin + 3]] or [""]
-    long = 3 if first == "last" and rest[1:] == ["days"] else 2
+    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
     end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(words))
     return _spoken(words, end + 1) if [word.lower() for word in words[end : end + 1]] == ["to"] else end
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Self, cast
 
@@ -408,8 +407,6 @@ class StubServer:
             >>> [request.status for request in stub.requests]
             [429, 429, 200]
         """
-        if path is not None and not isinstance(path, str):
-            raise TypeError(f"path must be a str, not {type(path).__name__}")
         given = headers.items() if isinstance(headers, Mapping) else headers or ()
         pairs = list(cast("Iterable[tuple[str, str]]", given))
         if retry_after is not None:
@@ -418,9 +415,33 @@ class StubServer:
                 text = f"{_seconds(text, 'retry_after'):f}".rstrip("0").rstrip(".")
             pairs.append(("Retry-After", text))
         answer = None if drop or lost else make_answer(status, body, pairs)
-        fault = Fault(
-            answer, _at_least(1, times, "times"), path or "", lost=lost, after=_at_least(0, after, "after")
-        )
+        self._queue(answer, times, path, lost=lost, after=_at_least(0, after, "after"))
+
+    def slow_next(self, seconds: float | timedelta, *, times: int = 1, path: str | None = None) -> None:
+        """Lets the next requests wait for their answer; ``latency`` is for all requests.
+
+        They queue up with the failures of ``fail_next``: a request gets the oldest one that fits its path.
+
+        Args:
+            seconds: Seconds before the answer, or a ``timedelta``. They replace ``latency``.
+            times: How many requests are slow; 1 by default.
+            path: Only requests whose path contains this text; all by default.
+
+        Raises:
+            ValueError: A value is out of range.
+
+        Example:
+            >>> stub.slow_next(5.0, path="/visitors")
+            >>> with stub.client(timeout=0.2, max_retries=1) as client:
+            ...     print(client.visitor_totals("2026-01").total, client.stats.retries)
+            147011 1
+        """
+        self._queue(None, times, path, delay=_seconds(seconds, "seconds"))
+
+    def _queue(self, answer: Answer | None, times: int, path: str | None, **more: Any) -> None:
+        if path is not None and not isinstance(path, str):
+            raise TypeError(f"path must be a str, not {type(path).__name__}")
+        fault = Fault(answer, _at_least(1, times, "times"), path or "", **more)
         with self._changed:
             self._faults.append(fault)
 
@@ -452,7 +473,7 @@ class StubServer:
             self._service.script(list(statuses), pr_link)
 
     def reset(self) -> None:
-        """Forgets jobs, scripts, requests, failures to come, and the used rate limit.
+        """Forgets jobs, scripts, requests, failures and delays to come, and the used rate limit.
 
         Example:
             >>> client.visitor_totals("2026-01").total
@@ -484,8 +505,7 @@ class StubServer:
         call = read_call(received.method, received.target, received.headers, received.body)
         with self._changed:
             self._requests.append(call.request)
-            # The latency is read now, because a test that waits for this request may set another one at once.
-            exchange = Exchange(call.request, self._decide(call), self._latency)
+            exchange = Exchange(call.request, *self._decide(call))
             self._notify()
         return exchange
 
@@ -503,24 +523,32 @@ class StubServer:
         self._events += 1
         self._changed.notify_all()
 
-    def _decide(self, call: Call) -> Answer | None:
+    def _decide(self, call: Call) -> tuple[Answer | None, float]:
+        # The latency is read now, because a test that waits for this request may set another one at once.
+        fault, delay = None, self._latency
         try:
             check_sender(call.request, self._hosts)
-            for fault in self._faults:
-                if fault.path in call.request.path and not (fault.lost and call.request.method == "GET"):
-                    if fault.after:
-                        fault.after -= 1
-                        continue
-                    fault.times -= 1
-                    if not fault.times:
-                        self._faults.remove(fault)
-                    if fault.lost:
-                        with suppress(Refusal):
-                            self._service.answer(call)
-                    return fault.answer
-            return self._service.answer(call)
+            fault = self._take_fault(call.request)
+            if fault is not None and fault.delay is not None:
+                delay = fault.delay
+            elif fault is not None and not fault.lost:
+                return fault.answer, delay
+            answer = self._service.answer(call)
         except Refusal as refusal:
-            return refusal.answer
+            answer = refusal.answer
+        return None if fault is not None and fault.lost else answer, delay
+
+    def _take_fault(self, request: StubRequest) -> Fault | None:
+        for fault in self._faults:
+            if fault.path in request.path and not (fault.lost and request.method == "GET"):
+                if fault.after:
+                    fault.after -= 1
+                    continue
+                fault.times -= 1
+                if not fault.times:
+                    self._faults.remove(fault)
+                return fault
+        return None
 
     def _describe(self) -> str:
         shown = [f"{r.method} {r.path} {r.status or 'unanswered'}" for r in self._requests[-5:]]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from math import ceil
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qs, unquote
 
 from docplatform.testing._listings import CALLER_STATS, THREAD, Asked, CursorListing
 from docplatform.testing._visitors import Listed, Query
@@ -36,7 +36,7 @@ class StubRequest:
     Attributes:
         method: The method, such as ``"GET"``.
         path: The path as sent: percent-encoded, without the query.
-        query: The query parameters, decoded: a dict.
+        query: The query parameters, decoded: a dict of str; a parameter that came several times is a list of str.
         headers: The headers by lower-case name: a dict. The API key is replaced: ``"Bearer ***"``.
         json: The body's JSON; ``None`` if there is none.
         time: When it was read, in seconds of ``time.monotonic()``.
@@ -55,7 +55,7 @@ class StubRequest:
 
     method: str
     path: str
-    query: dict[str, str]
+    query: dict[str, Any]
     headers: dict[str, str]
     json: Any
     time: float
@@ -153,6 +153,8 @@ class Fault:
     """Only the answer is: a write is carried out, and reads are answered."""
     after: int = 0
     """How many requests are served before."""
+    delay: float | None = None
+    """Seconds before the service's answer. ``None`` is a failure, after the server's own latency."""
 
 
 @dataclass(slots=True)
@@ -207,7 +209,8 @@ def read_call(method: str, target: str, headers: dict[str, str], body: bytes) ->
             value = json.loads(body.decode(), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             broken = True
-    decoded = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
+    values = parse_qs(query, keep_blank_values=True)
+    decoded = {name: each if each[1:] else each[0] for name, each in values.items()}
     request = StubRequest(method, path, decoded, headers, value, time.monotonic())
     return Call(request, authorization, broken)
 
@@ -371,7 +374,9 @@ class Service:
         self, listing: str, call: Call, parse: Callable[[Mapping[str, str]], T], page: Callable[[T], bytes]
     ) -> Answer:
         try:
-            query = parse(call.request.query)
+            # The last value of a repeated parameter counts.
+            given = call.request.query.items()
+            query = parse({name: each[-1] if isinstance(each, list) else each for name, each in given})
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
         self._take_slot()

@@ -25,6 +25,7 @@ use crate::error::{Error, Outcome};
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::job::Job;
+use crate::job::batch::BatchObserver;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
 use crate::lock;
@@ -42,6 +43,8 @@ pub(crate) enum Message {
     Progress,
     Rows(Rows, Option<Slice>),
     Polled(Box<Job>, oneshot::Sender<()>),
+    /// The job at this place of a batch has ended.
+    Ended(usize),
     Done(Result<Finish, Error>),
 }
 
@@ -338,6 +341,12 @@ impl JobObserver for Inbox {
 
     fn failed(&self, last: Option<Job>) {
         self.state().last = last;
+    }
+}
+
+impl BatchObserver for Inbox {
+    fn ended(&self, at: usize) {
+        self.push(Message::Ended(at));
     }
 }
 

@@ -25,16 +25,16 @@ use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::inbox::Waiter;
 use crate::python::bridge::operation::{Event, Face, Operation, Running};
 
-/// What a blocking client cannot do with what `on_poll` is or returns.
+/// Why a blocking client refuses a callback that is or returns an awaitable.
 const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
 pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    if let Some(on_poll) = op.callback()
-        && is_coroutine_function(on_poll.bind(py))?
+    if let Some((name, callback)) = op.callback()
+        && is_coroutine_function(callback.bind(py))?
     {
         return Err(PyTypeError::new_err(format!(
-            "on_poll is a coroutine function, {NOT_AWAITED}; nothing was sent"
+            "{name} is a coroutine function, {NOT_AWAITED}; nothing was sent"
         )));
     }
     let mut running = op.start(py, Face::Blocking)?;
@@ -48,7 +48,8 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
             }
             Event::Begun => {}
             Event::Polled { returned, seen } => {
-                refuse_awaitable(returned.bind(py))
+                let name = running.callback().map_or("a callback", |(name, _)| name);
+                refuse_awaitable(name, returned.bind(py))
                     .map_err(|error| running.interrupted(py, error))?;
                 let _ = seen.send(());
             }
@@ -77,7 +78,7 @@ fn is_coroutine_function(callback: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()?)
 }
 
-fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = returned.py();
     if !returned.hasattr(intern!(py, "__await__"))? {
         return Ok(());
@@ -87,7 +88,7 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
         close.call_out(())?;
     }
     Err(PyTypeError::new_err(format!(
-        "on_poll returned an awaitable, {NOT_AWAITED}"
+        "{name} returned an awaitable, {NOT_AWAITED}"
     )))
 }
 
@@ -208,8 +209,10 @@ impl DrivenOperation {
             return Ok(());
         };
         match &*state {
-            OperationState::New(op) => visit.call(op.callback()),
-            OperationState::Running { running, .. } => visit.call(running.callback()),
+            OperationState::New(op) => visit.call(op.callback().map(|(_, callback)| callback)),
+            OperationState::Running { running, .. } => {
+                visit.call(running.callback().map(|(_, callback)| callback))
+            }
             OperationState::Done(value) => visit.call(value),
             OperationState::Over => Ok(()),
         }

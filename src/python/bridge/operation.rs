@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
+use crate::python::batch::BatchResults;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
 use crate::python::bridge::runtime;
@@ -63,11 +64,24 @@ pub(crate) struct Operation {
 #[derive(Default)]
 pub(crate) struct Wants {
     pub(crate) on_poll: Option<Py<PyAny>>,
+    /// The results of many jobs, and the function that gets each.
+    pub(crate) batch: Option<BatchResults>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub(crate) progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
     pub(crate) rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
+}
+
+impl Wants {
+    /// The user's function and its name as an argument.
+    fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
+        self.on_poll
+            .as_ref()
+            .map(|on_poll| ("on_poll", on_poll))
+            .or_else(on_done)
+    }
 }
 
 /// What there is to do: on the caller's thread alone, or on the runtime first.
@@ -139,6 +153,12 @@ impl Operation {
         self
     }
 
+    /// Keeps the results of a batch of jobs as they come.
+    pub(crate) fn batch(mut self, batch: BatchResults) -> Self {
+        self.wants.batch = Some(batch);
+        self
+    }
+
     /// Shows on `progress` how many rows came.
     pub(crate) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.wants.progress = progress;
@@ -167,8 +187,8 @@ impl Operation {
     }
 
     /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
-        self.wants.on_poll.as_ref()
+    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        self.wants.callback()
     }
 
     /// Starts it; the result comes through the inbox.
@@ -304,6 +324,25 @@ impl Running {
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
                 return Ok(Some(Event::Polled { returned, seen }));
             }
+            Message::Ended(at) => {
+                let Some(batch) = &self.wants.batch else {
+                    return Ok(None);
+                };
+                let Some((name, result)) = batch.ended(py, at)? else {
+                    return Ok(None);
+                };
+                let done = batch.done(py).into_pyobject(py)?.into_any();
+                progress::show(&mut self.wants.progress, intern!(py, "update"), (done,))?;
+                let on_done = batch.on_done.as_ref();
+                return on_done
+                    .map(|on_done| {
+                        let returned = on_done.bind(py).call_out((name, result))?.unbind();
+                        // The other jobs do not wait for it.
+                        let (seen, _) = oneshot::channel();
+                        Ok(Event::Polled { returned, seen })
+                    })
+                    .transpose();
+            }
             Message::Found(findings) => {
                 for finding in findings {
                     rows::warn(py, finding, 1)?;
@@ -421,6 +460,20 @@ impl Running {
         if let Some(task) = &self.inbox.state().task {
             task.abort();
         }
+        if let Some(batch) = &self.wants.batch {
+            let report = batch.report(py);
+            let told =
+                report.and_then(|report| error.value(py).setattr(intern!(py, "report"), report));
+            if let Err(other) = told {
+                other.write_unraisable(py, None);
+            }
+            add_note(
+                py,
+                &error,
+                "the jobs that were begun are in the attribute report of this exception",
+            );
+            return error;
+        }
         let note = match (job, write) {
             (Some(id), _) => {
                 let quoted = PyString::new(py, &id)
@@ -445,8 +498,8 @@ impl Running {
     }
 
     /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
-        self.wants.on_poll.as_ref()
+    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+        self.wants.callback()
     }
 }
 

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList};
 
 use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
 use crate::config::url::Segment;
+use crate::job::batch::{self, Batch};
 use crate::job::once::{NameState, OnceName};
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::job::{self, NamedJob};
+use crate::python::batch::BatchResults;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
-use crate::python::convert;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
+use crate::python::progress::{self, JOBS};
+use crate::python::{convert, errors};
 use crate::store::Creation;
 
 #[pymethods]
@@ -153,6 +156,57 @@ impl BaseClient {
             };
             Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
         })
+    }
+
+    #[doc = signed!(run_jobs)]
+    #[pyo3(signature = (prompts, *, concurrency = 8, once = false, on_done = None, on_budget = WaitOrStop::Wait,
+        timeout = Some(1800.0), poll_interval = None, max_poll_interval = None, progress = None, project_id = None),
+        text_signature = None)]
+    fn run_jobs(
+        &self,
+        py: Python<'_>,
+        prompts: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = convert::concurrency)] concurrency: usize,
+        #[pyo3(from_py_with = convert::once)] once: bool,
+        #[pyo3(from_py_with = convert::on_done)] on_done: Option<Py<PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let how = WaitOptions {
+            timeout,
+            poll_interval,
+            max_poll_interval,
+            check: false,
+            settle: 0.0,
+        };
+        let prepare = || {
+            let client = self.handle.client()?;
+            let (names, tasks) = convert::tasks(&client, prompts, once)?;
+            Ok((how.validate()?, client.project(project_id)?, names, tasks))
+        };
+        let (how, project, names, tasks) = errors::not_sent(py, prepare())?;
+        let most = Some(tasks.len() as u64);
+        let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, JOBS)?;
+        let batch = Batch::new(tasks.len());
+        let results = BatchResults {
+            batch: Arc::clone(&batch),
+            names: PyList::new(py, names)?.unbind(),
+            results: PyDict::new(py).unbind(),
+            on_done,
+        };
+        let report = results.clone_ref(py);
+        let run = move |client: Client, inbox: Arc<Inbox>| async move {
+            let creating = client.on_budget(on_budget);
+            let limits = (concurrency, how);
+            batch::run(&creating, &client, &project, tasks, limits, &batch, &*inbox).await;
+            Ok(())
+        };
+        let op = self.op("Client.run_jobs", run, move |py, ()| report.report(py));
+        self.face.run(py, op.batch(results).progress(bar))
     }
 
     #[doc = doc!("Client.resolve_once")]

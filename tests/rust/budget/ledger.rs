@@ -20,7 +20,7 @@ use crate::budget::policy::{ticket, wait};
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
     BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good,
-    options, process, read, secs,
+    millis, options, process, read, secs,
 };
 
 const TERMS: Terms = Terms {
@@ -327,6 +327,20 @@ async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
     budget.left().await.unwrap();
     assert_eq!(budget.left().await.unwrap(), 100);
     call(&client, analytics()).await.unwrap();
+    // A grant that leaves no time for the answer is given back as well.
+    let lock = in_a_transaction(&path);
+    let late = all_of(1, &client, |client| async move {
+        fail(&client, analytics()).await
+    });
+    yield_now().await;
+    advance(millis(1_900)).await;
+    drop(lock);
+    let error = ends(late).await.remove(0);
+    assert!(
+        error.kind == Kind::Timeout && error.deadline_exceeded,
+        "{error}"
+    );
+    assert_eq!((script.count(), budget.left().await.unwrap()), (2, 99));
 }
 
 #[tokio::test]

@@ -1,10 +1,14 @@
 //! One throttled call makes all others wait (reliability.md, B7).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use docplatform::client::{Call, Journal};
 use docplatform::config::Options;
-use docplatform::error::Outcome;
+use docplatform::error::{Kind, Outcome, Result};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
 use crate::helpers::support::{
@@ -384,4 +388,71 @@ async fn a_throttled_pause_never_eats_up_the_deadline() {
         "{:?}",
         begun.elapsed()
     );
+}
+
+/// A note of a write that takes a while, and how often it was begun and withdrawn.
+#[derive(Default)]
+struct SlowNote {
+    takes: Duration,
+    begun: AtomicU32,
+    withdrawn: AtomicU32,
+}
+
+impl Journal for SlowNote {
+    fn begin(&self, _: Instant) -> BoxFuture<'_, Result<()>> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        sleep(self.takes).map(Ok).boxed()
+    }
+
+    fn nothing_happened(&self) {
+        self.withdrawn.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_write_checks_deadline_and_throttle_after_its_note() {
+    for (takes, throttle, left_at, withdrawn) in [
+        (millis(3_900), None, Some(millis(3_900)), 0),
+        (millis(4_800), None, None, 1),
+        (secs(1), Some("2"), Some(millis(3_001)), 1),
+    ] {
+        let script = throttle.map_or_else(|| Script::each(|_| good()), once);
+        let settings = Options {
+            deadline: 5.0,
+            ..options()
+        };
+        let client = client_with(&script, &settings, 0.0);
+        let note = Arc::new(SlowNote {
+            takes,
+            ..SlowNote::default()
+        });
+        let noted = Call {
+            journal: Some(Arc::clone(&note) as _),
+            ..write()
+        };
+        let begun = Instant::now();
+        let throttled = async {
+            sleep(millis(1)).await;
+            if throttle.is_some() {
+                call(&client, write()).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(call(&client, noted), throttled);
+        let sent = script.sent();
+        assert_eq!(sent.last().map(|sent| sent.at - begun), left_at);
+        let counts = [&note.begun, &note.withdrawn].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(
+            counts,
+            [u32::from(left_at.is_some()) + withdrawn, withdrawn]
+        );
+        if let Err(error) = written {
+            assert_eq!(
+                (error.kind, error.outcome),
+                (Kind::Timeout, Some(Outcome::NotSent)),
+                "{error}"
+            );
+            assert!(error.deadline_exceeded && left_at.is_none(), "{error}");
+        }
+    }
 }

@@ -125,6 +125,27 @@ fn what_people_write_has_days_a_kind_a_name_and_a_period_before_it() {
             "2026-09-01 2026-10-01",
         ),
         (
+            "last 4 weeks",
+            "2026-10-19 2026-11-16",
+            "days",
+            "19 October to 15 November 2026",
+            "2026-09-21 2026-10-19",
+        ),
+        (
+            "Last 3 Months",
+            "2026-08-01 2026-11-01",
+            "days",
+            "1 August to 31 October 2026",
+            "2026-05-01 2026-08-01",
+        ),
+        (
+            "last 1 month",
+            "2026-10-01 2026-11-01",
+            "month",
+            "October 2026",
+            "2026-09-01 2026-10-01",
+        ),
+        (
             "last quarter",
             "2026-07-01 2026-10-01",
             "quarter",
@@ -218,12 +239,16 @@ fn what_is_no_period_is_refused_with_what_to_write() {
         ("last 9999999 days", "too far"),
         ("last 800000 days", "too far"),
         ("last 99999999999999999999 days", "from 1 on"),
+        ("last 0 weeks", "a whole number of weeks from 1 on"),
+        ("last 99999999999999 months", "too far"),
+        ("last 3 fortnights", "\"last 4 weeks\""),
         ("today", "2026-11-22"),
-        ("this month", "2026-11"),
+        ("This month", "2026-11"),
         ("2027", "has not begun"),
         ("2026-12", "has not begun: today is 2026-11-22 in UTC"),
         ("2026-11-23", "has not begun"),
-        ("2026-02 to 2026-01", "ends before it begins"),
+        ("2026-01 to 2025-w53", "W01 to W52"),
+        ("2026-02 TO 2026-01", "ends before it begins"),
         ("9999", "too far from today"),
         ("", "2026-W03"),
         ("October", "2026-W03"),
@@ -240,6 +265,18 @@ fn what_is_no_period_is_refused_with_what_to_write() {
         let error = Period::parse(text, TODAY).unwrap_err();
         let message = &error.message;
         assert!(message.contains(says), "{text}: {message}");
+        let written = text.split(" to ").last().unwrap();
+        assert!(
+            message.contains(&format!("{written:?}")),
+            "{text}: {message}"
+        );
     }
     assert_eq!(parsed("0001").before(), None);
+}
+
+#[test]
+fn four_weeks_that_are_a_month_have_four_weeks_before_them() {
+    let period = Period::parse("last 4 weeks", jiff::civil::date(2027, 3, 1)).unwrap();
+    assert_eq!(days(period), "2027-02-01 2027-03-01");
+    assert_eq!(days(period.before().unwrap()), "2027-01-04 2027-02-01");
 }

@@ -11,8 +11,7 @@ use docplatform::listing::Listing;
 use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 
 use crate::helpers::site::{
-    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json,
-    text, turn,
+    self, PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start, text, turn,
 };
 use crate::helpers::support::{BASE_URL, KEY, Script, Step, reply, segment};
 
@@ -56,47 +55,6 @@ pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
             10,
         ),
     ]
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
-    for (name, site, page_size) in sites() {
-        for beginning in [start(page_size), start_json(page_size)] {
-            let script = site.serve();
-            let mut pager = pager_at(&script, beginning, PLAIN);
-            let all = turns(&mut pager).await;
-            let every: Vec<_> = all.iter().flat_map(|turn| names(&turn.rows)).collect();
-            assert_eq!(every.len(), site.paths().len(), "{name}");
-            let mut row = 0;
-            for turn in &all {
-                for handed in 0..=turn.rows.len() {
-                    let place = reread(&turn.mark.behind(handed));
-                    assert_eq!(place.rows, (row + handed) as u64, "{name}");
-                    let rest = pager_at(
-                        &script,
-                        place,
-                        Paging {
-                            prefetch: 2,
-                            ..PLAIN
-                        },
-                    );
-                    let rest = export(rest).await.unwrap();
-                    assert_eq!(
-                        rest.paths,
-                        every[row + handed..],
-                        "{name}: behind row {}",
-                        row + handed
-                    );
-                    assert!(
-                        rest.findings.iter().all(|f| !f.is_change()),
-                        "{name}: {:?}",
-                        rest.findings
-                    );
-                }
-                row += turn.rows.len();
-            }
-        }
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use docplatform::client::Client;
+use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
@@ -14,7 +15,7 @@ use docplatform::listing::rows::Totals;
 use docplatform::store::Store;
 use tempfile::TempDir;
 use tokio::task::yield_now;
-use tokio::time::advance;
+use tokio::time::{Instant, advance};
 
 use crate::budget::ledger::{in_a_transaction, opened};
 use crate::export::resume::{reread, sites, turns};
@@ -30,7 +31,7 @@ pub(crate) const END: i64 = 20_485;
 pub(crate) struct Shop {
     _directory: TempDir,
     store: Store,
-    hands: Hands,
+    pub(crate) hands: Hands,
 }
 
 impl Shop {
@@ -59,6 +60,13 @@ impl Shop {
 
     pub(crate) fn client_with(&self, script: &Arc<Script>, options: &Options) -> Client {
         client_in_store(script, options, &self.store, self.hands.clock())
+    }
+
+    /// A client whose clock goes on from the shop's time.
+    pub(crate) fn client_in_time(&self, script: &Arc<Script>, options: &Options) -> Client {
+        let (begun, now) = (Instant::now(), self.hands.clock().time());
+        let clock = Clock::new(move || now + begun.elapsed());
+        client_in_store(script, options, &self.store, clock)
     }
 
     fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
@@ -181,7 +189,7 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
         ),
         (Some(going_on), &[(END + 100, 3), (END + 400, 3)]),
         (Some(absurd), &[(END + 100, 3), (END + 400, 0)]),
-        // Who reads by a clock that is behind takes nothing from the others.
+        // A reader whose clock is behind takes nothing from the others.
         (Some(after_it), &[(END + 3, 3), (END - 1, 3), (END + 3, 0)]),
     ] {
         let shop = Shop::new();

@@ -196,7 +196,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "known.is_none_or(|known| known.until > until)",
     ),
     "throttle-half-as-long": (THROTTLE, "asked.min(MAX_THROTTLE)", "asked.min(MAX_THROTTLE) / 2"),
-    "throttle-passed-in-line": (ADMISSION, "if throttled().is_none() {", "if true {"),
+    "throttle-passed-in-line": (ADMISSION, "if !is_late && throttled().is_none() {", "if !is_late {"),
     # budget
     "budget-one-more": (
         POLICY,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docplatform::client::{Client, WaitOrStop};
+use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
@@ -19,10 +20,10 @@ use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
 use crate::helpers::site::Site;
 use crate::helpers::support::{
-    Recorder, Script, Step, bare, millis, query, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, bare, millis, options, query, reply, secs, segment, with_retry_after,
 };
 
-/// Days of January 2026, all of which have settled on the shop's first day; February's have not.
+/// Days. On the shop's first day those of January 2026 are final, and those of February are not.
 fn days(from: &str, to: &str) -> Vec<Slice> {
     let day = |text| Moment::parse("date", text).unwrap();
     slices(&day(from), &day(to), Some(Every::Day)).unwrap()
@@ -39,7 +40,7 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
     }
 }
 
-/// Of which project, and from which day, `url` asks.
+/// The project and the first day in `url`.
 fn asked(url: &url::Url) -> (String, String) {
     let project = url.path_segments().unwrap().nth(3).unwrap().to_owned();
     let from = url
@@ -367,4 +368,26 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
         announced[1].until, None,
         "when the other one ends is unknown"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slice_that_becomes_final_while_it_waits_for_the_budget_is_fetched_once() {
+    let (shop, script) = (Shop::new(), serve(|_, _| None));
+    let settings = Options {
+        requests_per_hour: Some(1),
+        ..options()
+    };
+    // Half an hour before the first of February is final.
+    shop.hands.set((END + 3) * 86_400_000 - 1_800_000);
+    let client = shop.client_in_time(&script, &settings);
+    for (from, to, filled) in [
+        ("2026-01-31", "2026-02-01", (0, 0, 1)),
+        ("2026-02-01", "2026-02-02", (0, 0, 1)),
+        ("2026-01-31", "2026-02-02", (2, 0, 0)),
+    ] {
+        let found = run(&client, &wanted(&["a"], days(from, to)), WaitOrStop::Wait)
+            .await
+            .filled;
+        assert_eq!((found.cached, found.open, found.requests), filled, "{from}");
+    }
 }

@@ -1,16 +1,18 @@
 //! Exports in the store: fetched once, resumed where they stopped, and fetched again on request.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
 use docplatform::listing::rows::Totals;
 use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
+use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::budget::ledger::{key, opened, owner};
+use crate::budget::ledger::{in_a_transaction, key, opened, owner};
 use crate::helpers::support::{Hands, KEY};
 
 const DAY: Millis = 24 * 3_600_000;
@@ -55,7 +57,7 @@ impl Shop {
 
     async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
         self.exports
-            .put(export, page, totals, self.hands.now())
+            .put(export, page, totals, self.hands.now(), None)
             .await
     }
 
@@ -73,7 +75,7 @@ impl Shop {
         self.store.run(look).await.unwrap()
     }
 
-    /// What there is of `range` in pages of 250.
+    /// The stored exports of `range` in pages of 250.
     async fn stock(&self, range: &Range) -> Stock {
         self.exports
             .stock(range.clone(), What::Pages, 250)
@@ -270,6 +272,71 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
         .await
         .unwrap();
     assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
+}
+
+#[tokio::test]
+async fn a_finished_export_keeps_its_pages() {
+    let shop = shop();
+    shop.fetch(&settled(), 1, false).await;
+    let before = shop.stock(&settled()).await.finished.unwrap();
+    // Another call asked for the page at the same time, and more rows came.
+    assert!(
+        shop.put(before.id, shop.page(0, 300, 300, true), None)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        shop.stock(&settled()).await.finished.as_ref(),
+        Some(&before)
+    );
+    assert_eq!(
+        shop.exports.page(before.id, 0).await.unwrap().unwrap().rows,
+        7
+    );
+}
+
+#[tokio::test]
+async fn an_export_begins_with_its_first_request() {
+    let shop = shop();
+    let range = Range {
+        settles: Some(NOW + DAY),
+        ..settled()
+    };
+    let begin = || shop.exports.begin(range.clone(), What::Pages, 250, false);
+    let export = begin().await.unwrap().id;
+    // Two requests that waited for the budget: the second answer comes first.
+    shop.hands.set(NOW + 2 * DAY);
+    for (offset, asked, is_last) in [(250, 10, true), (0, 5, false)] {
+        let page = shop.page(offset, 250, 250, !is_last);
+        let asked = NOW + DAY + asked;
+        shop.exports
+            .put(export, page, None, asked, None)
+            .await
+            .unwrap();
+    }
+    assert_eq!(begin().await.unwrap().begun, NOW + DAY + 5);
+    assert_eq!(shop.stock(&range).await.finished.unwrap().id, export);
+}
+
+#[tokio::test]
+async fn a_page_that_waits_for_the_store_doubts_no_export_that_began_meanwhile() {
+    let shop = shop();
+    let begin = || shop.exports.begin(settled(), What::Pages, 250, true);
+    let (waiting, meanwhile) = (begin().await.unwrap().id, begin().await.unwrap().id);
+    let lock = in_a_transaction(shop.store.path());
+    let mut put = pin!(shop.put(waiting, shop.page(0, 250, 7, false), None));
+    assert!(put.as_mut().now_or_never().is_none());
+    shop.hands.later(10);
+    let begun = "UPDATE export SET begun = begun + 10 WHERE id = ?1";
+    lock.execute(begun, [meanwhile]).unwrap();
+    lock.execute_batch("COMMIT").unwrap();
+    assert!(put.await.unwrap());
+    assert!(
+        shop.put(meanwhile, shop.page(0, 250, 7, false), None)
+            .await
+            .unwrap()
+    );
+    assert_eq!(shop.kept().await, [(1, NOW), (1, NOW + 10)]);
 }
 
 #[tokio::test]

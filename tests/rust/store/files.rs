@@ -536,7 +536,10 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
         seen: 1,
         body: b"{}".to_vec(),
     };
-    let error = exports.put(before.id, page, None, 0).await.unwrap_err();
+    let error = exports
+        .put(before.id, page, None, 0, None)
+        .await
+        .unwrap_err();
     assert!(error.message.contains("deleted meanwhile"), "{error}");
     assert_eq!(exports.page(after.id, 0).await.unwrap(), None);
 }

@@ -1,10 +1,10 @@
-"""Writes what python/docplatform/_native.pyi has twice: its asynchronous classes, and the docstrings of overrides.
+"""Writes the part of python/docplatform/_native.pyi that repeats another part of it.
 
-    python tests/helpers/twins.py            rewrite them
-    python tests/helpers/twins.py --check    fail where they are stale
+    python -m release.twins            rewrites it
+    python -m release.twins --check    fails if it is stale
 
 `AsyncClient`, `AsyncRows` and `AsyncVisitors` are made from `Client`, `Rows` and `Visitors`, docstrings included: both faces are one class
-in the extension, so `help()` has one text for both. An override has the docstring of what it overrides, as only its types differ.
+in the extension, so `help()` has one text for both. An override has the docstring of the method above it, as only its types differ.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from release.archives import ROOT
+
 STUB = ROOT / "python" / "docplatform" / "_native.pyi"
 
+GENERATED = "# generated from here on by release/twins.py\n"
 CLASSES = {"Client": "AsyncClient", "Rows": "AsyncRows", "Visitors": "AsyncVisitors"}
 NAMES = CLASSES | {"Iterator": "AsyncIterator"}
 PROTOCOL = {
@@ -27,7 +29,7 @@ PROTOCOL = {
 }
 # These do no I/O, and return what the blocking ones do.
 IMMEDIATE = {"__new__", "__reduce__", "_repr_html_", "with_options"}
-CALLBACK = ("Callable[[Job], object]", "Callable[[Job], Awaitable[object] | object]")
+CALLBACK = ("], object]", "], Awaitable[object] | object]")
 
 
 def renamed(annotation: ast.expr) -> ast.expr:
@@ -42,7 +44,7 @@ def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
     """A method as the asynchronous class has it."""
     assert method.returns is not None
     for argument in method.args.kwonlyargs:
-        if argument.arg == "on_poll" and argument.annotation is not None:
+        if argument.arg in ("on_poll", "on_done") and argument.annotation is not None:
             argument.annotation = ast.parse(ast.unparse(argument.annotation).replace(*CALLBACK)).body[0].value  # type: ignore[attr-defined]
     if method.decorator_list or method.name in IMMEDIATE:
         return method
@@ -55,14 +57,14 @@ def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def members(node: ast.stmt) -> list[ast.stmt]:
-    """What the asynchronous class has for a member."""
+    """The members of the asynchronous class for a member."""
     if not isinstance(node, ast.FunctionDef):
         return [node]
     if node.name == "__iter__":
         return []
     if node.name != "__next__" or node.returns is None:
         return [asynchronous(node)]
-    # What iterates is no object with methods of its own, but a generator over what is left.
+    # `async for` reads from a generator, which has no other methods.
     row = ast.unparse(node.returns)
     return [
         *ast.parse(f"def __aiter__(self) -> AsyncIterator[{row}]: ...").body,
@@ -128,10 +130,8 @@ def overrides(text: str) -> str:
 
 def written(text: str) -> str:
     """The stub as it should be."""
-    text = overrides(text)
-    for name, asynchronous_name in CLASSES.items():
-        all_ = classes(text)
-        text = text.replace(source(text, all_[asynchronous_name]), twin(text, all_[name]))
+    text = overrides(text.partition(GENERATED)[0])
+    text = "\n\n".join([text + GENERATED, *(twin(text, classes(text)[name]) for name in CLASSES)])
     ruff = Path(sys.executable).with_name("ruff")
     command = [str(ruff), "format", "--quiet", "--stdin-filename", str(STUB), "-"]
     formatted = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -144,7 +144,7 @@ def main(arguments: list[str]) -> int:
     new = written(stub)
     if arguments == ["--check"]:
         if new != stub:
-            print(f"{STUB.name} is stale: run python tests/helpers/twins.py", file=sys.stderr)
+            print(f"{STUB.name} is stale: run python -m release.twins", file=sys.stderr)
         return int(new != stub)
     if arguments:
         raise SystemExit(__doc__)

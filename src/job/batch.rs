@@ -1,0 +1,242 @@
+//! Many jobs at a time: each is created and waited for by itself, and the state of each is known at every moment.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use http::HeaderValue;
+
+use crate::client::Client;
+use crate::client::observer::{Note, Observer};
+use crate::config::url::Segment;
+use crate::error::{Error, Kind, Outcome, Result};
+use crate::job::observer::JobObserver;
+use crate::job::once::{self, OnceName};
+use crate::job::wait::{self, Target, Wait};
+use crate::job::{Job, Prompt};
+use crate::lock;
+
+/// A job that is to be created.
+pub struct Task {
+    pub prompt: Prompt,
+    pub once: Option<OnceName>,
+}
+
+/// What is known of one job of a batch.
+#[derive(Default)]
+enum State {
+    /// No request has left.
+    #[default]
+    Waiting,
+    /// Its creation has left, and was not answered.
+    Creating,
+    /// It exists. Only its id is known.
+    Created(Segment),
+    /// It exists; its last snapshot.
+    Running(Box<Job>),
+    /// It has ended.
+    Ended(Box<Ended>),
+    /// Its result was handed out.
+    Taken,
+}
+
+/// The result of a job, and for an error the last snapshot of the job.
+pub struct Ended {
+    pub result: Result<Job>,
+    pub last: Option<Job>,
+}
+
+/// The states of a batch's jobs, shared by the work and by its caller.
+pub struct Batch {
+    states: Mutex<Vec<State>>,
+    requests: Arc<AtomicU64>,
+}
+
+impl Batch {
+    pub fn new(jobs: usize) -> Arc<Self> {
+        let states = std::iter::repeat_with(State::default).take(jobs).collect();
+        Arc::new(Self {
+            states: Mutex::new(states),
+            requests: Arc::default(),
+        })
+    }
+
+    /// Requests that were sent for all its jobs.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The result of a job that has ended, once.
+    pub fn take(&self, at: usize) -> Option<Ended> {
+        let mut states = lock(&self.states);
+        let state = states.get_mut(at)?;
+        match std::mem::replace(state, State::Taken) {
+            State::Ended(ended) => Some(*ended),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+
+    /// All jobs that were begun and not handed out, each with its place. To be called once nothing leaves any more.
+    pub fn rest(&self) -> Vec<(usize, Ended)> {
+        let states = std::mem::take(&mut *lock(&self.states));
+        let known = states.into_iter().enumerate();
+        known
+            .filter_map(|(at, state)| Some((at, state.known()?)))
+            .collect()
+    }
+
+    fn set(&self, at: usize, state: State) {
+        if let Some(place) = lock(&self.states).get_mut(at) {
+            *place = state;
+        }
+    }
+
+    fn end(&self, at: usize, result: Result<Job>) {
+        if let Some(place) = lock(&self.states).get_mut(at) {
+            let last = match (&result, std::mem::take(place)) {
+                (Err(_), State::Running(job)) => Some(*job),
+                _ => None,
+            };
+            *place = State::Ended(Box::new(Ended { result, last }));
+        }
+    }
+}
+
+impl State {
+    /// The job or error of a job whose caller was interrupted; `None` if it was not begun, or was handed out.
+    fn known(self) -> Option<Ended> {
+        let (outcome, text) = match self {
+            Self::Waiting | Self::Taken => return None,
+            Self::Ended(ended) => return Some(*ended),
+            Self::Running(job) => {
+                return Some(Ended {
+                    result: Ok(*job),
+                    last: None,
+                });
+            }
+            Self::Creating => (
+                Outcome::Unknown,
+                "its creation was under way when the call was interrupted: look on the platform before \
+                 you create it again"
+                    .to_owned(),
+            ),
+            Self::Created(id) => (
+                Outcome::Applied,
+                format!(
+                    "job {} was created, and its answer was lost when the call was interrupted: do not \
+                     create it again",
+                    crate::text::safe(id.as_str(), 256)
+                ),
+            ),
+        };
+        let error = Error::new(Kind::UnconfirmedWrite, text).with_outcome(Some(outcome));
+        Some(Ended {
+            result: Err(error),
+            last: None,
+        })
+    }
+}
+
+/// Receives what a batch has to tell.
+pub trait BatchObserver: Observer {
+    /// The job at this place has ended: [`Batch::take`] has its result.
+    fn ended(&self, _at: usize) {}
+}
+
+/// Follows one job of a batch for the observer of all.
+struct One<'a> {
+    at: usize,
+    batch: &'a Batch,
+    all: &'a dyn BatchObserver,
+}
+
+impl Observer for One<'_> {
+    fn note(&self, note: Note) {
+        self.all.note(note);
+    }
+
+    fn debugs(&self) -> bool {
+        self.all.debugs()
+    }
+
+    fn requests(&self) -> Option<Arc<AtomicU64>> {
+        Some(Arc::clone(&self.batch.requests))
+    }
+
+    fn leaves(&self) -> bool {
+        // Locked over both: a caller that was interrupted reads the states afterwards, and finds this request.
+        let mut states = lock(&self.batch.states);
+        let leaves = self.all.leaves();
+        if let Some(state) = states.get_mut(self.at).filter(|_| leaves) {
+            *state = State::Creating;
+        }
+        leaves
+    }
+
+    fn write(&self, outcome: Option<Outcome>) {
+        if matches!(outcome, Some(Outcome::NotSent | Outcome::Rejected)) {
+            self.batch.set(self.at, State::Waiting);
+        }
+    }
+
+    fn job(&self, id: &Segment) {
+        let mut states = lock(&self.batch.states);
+        if let Some(state) = states.get_mut(self.at)
+            && !matches!(state, State::Running(_))
+        {
+            *state = State::Created(id.clone());
+        }
+    }
+
+    fn trace(&self) -> Option<HeaderValue> {
+        self.all.trace()
+    }
+}
+
+impl JobObserver for One<'_> {
+    fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
+        self.batch
+            .set(self.at, State::Running(Box::new(job.clone())));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Creates the jobs and waits until each is final, at most `concurrency` at a time. The results are in `batch`.
+pub async fn run(
+    creating: &Client,
+    client: &Client,
+    project: &Segment,
+    tasks: Vec<Task>,
+    (concurrency, wait): (usize, Wait),
+    batch: &Batch,
+    all: &dyn BatchObserver,
+) {
+    let run_one = |(at, task): (usize, Task)| {
+        // Boxed: a job that waits for its turn is small.
+        Box::pin(async move {
+            let observer = One { at, batch, all };
+            let result = async {
+                let (project, prompt) = (project.clone(), task.prompt.clone());
+                let job = once::create(creating, project, prompt, task.once, &observer).await?;
+                batch.set(at, State::Running(Box::new(job.clone())));
+                wait::wait(
+                    client,
+                    Target::just_written(job, task.prompt),
+                    wait,
+                    &observer,
+                )
+                .await
+            };
+            batch.end(at, result.await);
+            all.ended(at);
+        })
+    };
+    stream::iter(tasks.into_iter().enumerate())
+        .for_each_concurrent(concurrency, run_one)
+        .await;
+}

@@ -1,0 +1,75 @@
+//! The caller's side of `run_jobs`: the results as they come, and the report of all.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::job::batch::{Batch, Ended};
+use crate::python::bridge::call::CallOut as _;
+use crate::python::{convert, errors, job};
+
+/// The results of a batch of jobs, by name.
+pub(crate) struct BatchResults {
+    pub(crate) batch: Arc<Batch>,
+    pub(crate) names: Py<PyList>,
+    pub(crate) results: Py<PyDict>,
+    pub(crate) on_done: Option<Py<PyAny>>,
+}
+
+impl BatchResults {
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self {
+            batch: Arc::clone(&self.batch),
+            names: self.names.clone_ref(py),
+            results: self.results.clone_ref(py),
+            on_done: None,
+        }
+    }
+
+    /// Keeps the result of the job at this place; returns its name and the result.
+    pub(crate) fn ended<'py>(
+        &self,
+        py: Python<'py>,
+        at: usize,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        let ended = self.batch.take(at);
+        ended.map(|ended| self.keep(py, at, ended)).transpose()
+    }
+
+    /// How many jobs have ended.
+    pub(crate) fn done(&self, py: Python<'_>) -> usize {
+        self.results.bind(py).len()
+    }
+
+    fn keep<'py>(
+        &self,
+        py: Python<'py>,
+        at: usize,
+        Ended { result, last }: Ended,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let result = match result {
+            Ok(found) => job::wrap(py, found)?.into_bound(py),
+            Err(error) => {
+                let error = errors::to_py(py, error).into_value(py).into_bound(py);
+                if let Some(last) = last {
+                    error.setattr("job", job::wrap(py, last)?)?;
+                }
+                error.into_any()
+            }
+        };
+        let name = self.names.bind(py).get_item(at)?;
+        self.results.bind(py).set_item(&name, &result)?;
+        Ok((name, result))
+    }
+
+    /// The report of the jobs that have ended. After an interruption also of those that were begun.
+    pub(crate) fn report(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        for (at, ended) in self.batch.rest() {
+            self.keep(py, at, ended)?;
+        }
+        let make = convert::named_tuple(py, "JobsReport")?.getattr("_of")?;
+        let made = make.call_out((&self.names, &self.results, self.batch.requests()))?;
+        Ok(made.unbind())
+    }
+}
