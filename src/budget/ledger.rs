@@ -7,13 +7,13 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
-/// The longest distance from the clock, before it and after it, of what is kept. Clocks of processes differ by hours. What is
-/// further away is of no use, or of a clock that was wrong.
-const MAX_DISTANCE: Millis = 24 * 3_600_000;
+/// Clocks of processes may differ by this much. A request is kept for so long after it stops counting, and one that is dated
+/// further ahead counts for nobody.
+const MAX_CLOCK_ERROR: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
-/// Changes the account of `owner`. No other process changes it meanwhile; the clock is read once it is locked.
+/// Changes the account of `owner`. No other process changes it meanwhile. The clock is read after the wait for the lock.
 pub(crate) fn change<T>(
     connection: &mut Connection,
     owner: &Owner,
@@ -26,15 +26,12 @@ pub(crate) fn change<T>(
     let before = load(&transaction, number, now)?;
     let mut after = before.clone();
     let result = work(&mut after, now);
-    // Who waits for the budget looks often, and changes nothing.
+    // A process that waits for the budget looks often, and changes nothing.
     if before != after {
         save(&transaction, number, &before, &after)?;
-        for table in ["request", "told"] {
-            let far = format!("DELETE FROM {table} WHERE account = ?1 AND (until < ?2 OR at > ?3)");
-            transaction
-                .prepare(&far)?
-                .execute((number, now - MAX_DISTANCE, now + MAX_DISTANCE))?;
-        }
+        transaction
+            .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
+            .execute((number, now - MAX_CLOCK_ERROR))?;
     }
     transaction.commit()?;
     Ok(result)
@@ -55,11 +52,11 @@ pub(crate) fn look(
 
 fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {
     let mut account = Account::default();
-    let far = now + MAX_DISTANCE;
+    let ahead = now + MAX_CLOCK_ERROR;
     let mut entries = transaction.prepare(
         "SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2 AND at <= ?3",
     )?;
-    let mut rows = entries.query((number, now, far))?;
+    let mut rows = entries.query((number, now, ahead))?;
     while let Some(row) = rows.next()? {
         let (at, answered) = (time(row.get(1)?), row.get::<_, Option<i64>>(2)?.map(time));
         let entry = Entry::new(at, answered, time(row.get(3)?) - at - HOUR);
@@ -68,7 +65,7 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
     let mut announced = transaction.prepare(
         "SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2 AND at <= ?3",
     )?;
-    let mut rows = announced.query((number, now, far))?;
+    let mut rows = announced.query((number, now, ahead))?;
     while let Some(row) = rows.next()? {
         let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
         let announced = Announced {
@@ -78,8 +75,8 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
         };
         account.announced.insert(row.get(0)?, announced);
     }
-    // Over all accounts: the number is the row's. The first one is anywhere: who entered a request in a file that was deleted
-    // meanwhile settles none of the next file.
+    // Numbers are rows, so they count over all accounts. The first one is random: a process whose file was deleted must not
+    // settle a request of the next file.
     account.next = transaction
         .prepare("SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request")?
         .query_row([], |row| row.get::<_, i64>(0))?

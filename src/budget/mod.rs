@@ -55,17 +55,17 @@ struct File {
     clock: Clock,
     /// The account as it was last read or written, for questions that must not read the file.
     seen: Mutex<Option<Account>>,
-    /// How requests ended, until it is written. What cannot be written now is written with the next request.
+    /// Ends of requests that are not written yet. After a failure they are written with the next request.
     owed: Mutex<Vec<EndedRequest>>,
-    /// Why something could not be written yet, until that is logged.
+    /// The reason why they could not be written, until it is logged.
     fault: Mutex<Option<Error>>,
 }
 
-/// How one request ended.
+/// The end of one request.
 #[derive(Debug)]
 struct EndedRequest {
     number: i64,
-    /// `None`: it was never sent.
+    /// `None` if it was never sent.
     outcome: Option<RequestEnd>,
 }
 
@@ -78,28 +78,28 @@ impl EndedRequest {
     }
 }
 
-/// The number of no entry: they count from 0.
+/// A number that no entry has: they count from 0.
 const NONE: i64 = -1;
 
 /// The next time at which a request may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// By the clock.
+    /// Its time by the clock.
     pub at: Timestamp,
-    /// From now on.
+    /// The wait until then.
     pub wait: Duration,
-    /// Whether the service asked for the wait, and not the budget.
+    /// Whether the service asked for the wait. Otherwise the budget is spent.
     pub by_service: bool,
 }
 
 impl Ledger {
-    /// One that is a client's alone.
+    /// The ledger of one client.
     pub fn in_memory(clock: Clock) -> Self {
         let account = Mutex::default();
         Self(Arc::new(LedgerState::Memory { clock, account }))
     }
 
-    /// The one of all that use the store for `owner`.
+    /// The ledger of all processes that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
         let (seen, owed, fault) = Default::default();
         Self(Arc::new(LedgerState::File(Arc::new(File {
@@ -112,7 +112,7 @@ impl Ledger {
         }))))
     }
 
-    /// A request that was not entered was refused (429).
+    /// Enters that the service refused a request of a client without a budget (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         Ticket {
             number: NONE,
@@ -131,7 +131,7 @@ impl Ledger {
 }
 
 impl Budget {
-    /// How many requests it grants in an hour, at most.
+    /// The most requests that it grants in an hour.
     pub fn per_hour(&self) -> u64 {
         self.terms.per_hour - self.terms.reserve
     }
@@ -151,7 +151,7 @@ impl Budget {
             LedgerState::File(file) => Arc::clone(file),
         };
         let writer = Arc::clone(&file);
-        // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
+        // If the caller has left, the ticket is dropped on the store's thread, and so withdrawn.
         let asked = file.store.run(move |connection| {
             let (answer, now) = writer.change(connection, |account, now| {
                 (account.acquire(terms, now), now)
@@ -170,8 +170,8 @@ impl Budget {
         Ok(self.left_as_seen().unwrap_or(0))
     }
 
-    /// How many requests would be granted now, as far as this process knows: without the file of the ledger, and so
-    /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
+    /// How many requests would be granted now, as far as this process knows. It reads no file, so it does not include
+    /// requests of others since this client last asked for one. `None` if the client has not read the ledger yet.
     pub fn left_as_seen(&self) -> Option<u64> {
         match &*self.ledger.0 {
             LedgerState::Memory { clock, account } => {
@@ -184,7 +184,7 @@ impl Budget {
         }
     }
 
-    /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
+    /// Reads the ledger for [`Budget::left_as_seen`]. `None` if it is in memory.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
         let LedgerState::File(file) = &*self.ledger.0 else {
             return Ok(None);
@@ -195,7 +195,7 @@ impl Budget {
             .map(Some)
     }
 
-    /// Why the end of an earlier request could not be written yet. Said once.
+    /// The reason why the end of an earlier request could not be written yet. It is returned once.
     pub fn take_fault(&self) -> Option<Error> {
         match &*self.ledger.0 {
             LedgerState::Memory { .. } => None,
@@ -230,7 +230,7 @@ impl LedgerState {
         }
     }
 
-    /// Enters how a request ended, after its caller went on, or is gone.
+    /// Enters the end of a request. Its caller does not wait for that.
     fn settle(&self, ended: EndedRequest) {
         match self {
             Self::Memory { clock, account } => ended.enter(&mut lock(account), clock.now()),
@@ -259,7 +259,7 @@ impl File {
         );
     }
 
-    /// Writes what is owed, does `work`, and remembers the account as it is then.
+    /// Writes the ends of earlier requests, does `work`, and remembers the account.
     fn change<T>(
         &self,
         connection: &mut Connection,
@@ -285,34 +285,35 @@ impl File {
         }
     }
 
-    /// Remembers the account as it is now.
+    /// Reads the account and remembers it.
     fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
         *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
         Ok(())
     }
 }
 
+/// The entry of one request.
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
     number: i64,
     sent: bool,
-    /// Until the request has ended.
+    /// `None` after the request has ended.
     state: Option<Arc<LedgerState>>,
 }
 
 impl Ticket {
-    /// From now on the service may count it. Dropped before, the entry is withdrawn; dropped later, it stands.
+    /// The service may count the request after this call. A ticket that is dropped earlier is withdrawn.
     pub fn sending(&mut self) {
         self.sent = true;
     }
 
-    /// An answer came, with this status and these headers, in which `retry_after` was found.
+    /// Enters the answer. `retry_after` is the wait of its `Retry-After`.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
         let Some(state) = self.state.take() else {
             return;
         };
-        // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
+        // A reset may be a date. The service's own clock measures it, as a date in `Retry-After`.
         let since =
             answered_at(headers, state.clock().time()).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
@@ -342,9 +343,9 @@ impl Drop for Ticket {
 }
 
 impl Slot {
-    /// How long at most to sleep before asking again: clocks are set, machines sleep, requests under way end.
+    /// The longest pause before the next question: clocks are set, machines sleep, and requests under way end.
     pub fn nap(&self) -> Duration {
-        /// Often enough for people; one look into the ledger each.
+        /// Each question is one look into the ledger.
         const MAX_NAP: Duration = Duration::from_secs(30);
         self.wait.min(MAX_NAP)
     }

@@ -81,7 +81,7 @@ impl Client {
             if let Some(budget) = budget {
                 turn = Some(in_line(&places.turns).await?);
                 if let Some(fault) = budget.take_fault() {
-                    observer.note(messages::not_settled(&fault));
+                    observer.note(messages::not_settled(&self.settings, &fault));
                 }
                 let granted = budget.acquire(*deadline).await;
                 match granted.map_err(messages::no_ledger)? {

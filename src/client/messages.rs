@@ -44,23 +44,37 @@ pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.shown())
 }
 
-/// The attributes of each record about a call. An id that repeats a secret is withheld.
+/// The fields of a log record about a call.
 pub(crate) fn fields(call: &Call, settings: &Settings) -> LogFields {
-    let of_job = call.lane != Lane::Analytics;
-    let shown = |id: &Option<Segment>| id.as_ref().map(|id| shown_id(settings, id));
+    let id = call.id.as_ref().filter(|_| call.lane != Lane::Analytics);
     LogFields {
         method: call.method.to_string(),
         path: call.path.shown(),
-        project_id: shown(&call.project),
-        job_id: shown(&call.id).filter(|_| of_job),
+        ..fields_of(
+            settings,
+            call.project.as_ref().map(Segment::as_str),
+            id.map(Segment::as_str),
+        )
+    }
+}
+
+/// The fields of a log record about a project and a job.
+pub(crate) fn fields_of(
+    settings: &Settings,
+    project: Option<&str>,
+    job: Option<&str>,
+) -> LogFields {
+    LogFields {
+        project_id: project.map(|id| shown_id(settings, id)),
+        job_id: job.map(|id| shown_id(settings, id)),
         host: settings.base_url.host().to_owned(),
         ..LogFields::default()
     }
 }
 
-/// An id for display.
-fn shown_id(settings: &Settings, id: &Segment) -> String {
-    let id = redact::withhold(id.as_str(), settings.secret_in(id.as_str()));
+/// An id for display. A secret in it is withheld.
+fn shown_id(settings: &Settings, id: &str) -> String {
+    let id = redact::withhold(id, settings.secret_in(id));
     text::safe(&id, MAX_SEGMENT)
 }
 
@@ -140,13 +154,13 @@ pub(crate) fn no_ledger(mut error: Error) -> Error {
 }
 
 /// The line about an earlier request whose end the ledger does not know yet.
-pub(crate) fn not_settled(fault: &Error) -> Note {
+pub(crate) fn not_settled(settings: &Settings, fault: &Error) -> Note {
     let text = format!(
         "the store could not record the end of an earlier request, which counts as sent until a later \
          request records it: {}",
         fault.message,
     );
-    Note::new(Level::Warning, text)
+    Note::new(Level::Warning, text).about(fields_of(settings, None, None).with(fault))
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
@@ -266,7 +280,7 @@ impl Failed<'_> {
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
             let id = id.as_ref()?;
-            Some(format!("{name} '{}'", shown_id(self.settings, id)))
+            Some(format!("{name} '{}'", shown_id(self.settings, id.as_str())))
         };
         let of_id = if self.call.lane == Lane::Analytics {
             "conversation"

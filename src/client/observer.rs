@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::config::url::Segment;
-use crate::error::Outcome;
+use crate::error::{Error, Outcome};
 
 /// The header that names a call's trace.
 pub const TRACEPARENT: &str = "traceparent";
@@ -54,13 +54,24 @@ pub struct LogFields {
     /// The host of the service.
     pub host: String,
     pub attempt: Option<u32>,
-    /// Its status, where an answer came.
+    /// The status of its answer.
     pub status: Option<u16>,
-    /// The class of the error that an attempt failed with.
+    /// The class of the error that the line reports.
     pub error_type: Option<&'static str>,
     pub elapsed: Option<Duration>,
     /// The service's name for it, shortened for display.
     pub request_id: Option<String>,
+}
+
+impl LogFields {
+    /// The fields of a line that reports `error`.
+    pub(crate) fn with(self, error: &Error) -> Self {
+        Self {
+            status: error.status,
+            error_type: Some(error.kind.class(error.status)),
+            ..self
+        }
+    }
 }
 
 impl From<LogFields> for About {
@@ -75,6 +86,7 @@ pub struct UnrecordedJob {
     pub name: String,
     pub job: String,
     pub why: String,
+    pub fields: LogFields,
 }
 
 /// A time in which nothing is sent.
@@ -103,6 +115,7 @@ impl Waiting {
 /// Announces a wait whose end is unknown: once it has lasted a while, and again once it is long.
 pub(crate) struct OpenWait {
     why: &'static str,
+    fields: LogFields,
     begun: Instant,
     /// Shorter waits are not logged.
     said_after: Duration,
@@ -111,9 +124,10 @@ pub(crate) struct OpenWait {
 }
 
 impl OpenWait {
-    pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
+    pub(crate) fn new(why: &'static str, fields: LogFields, said_after: Duration) -> Self {
         Self {
             why,
+            fields,
             begun: Instant::now(),
             said_after,
             announced: None,
@@ -132,7 +146,7 @@ impl OpenWait {
             });
             observer.note(Note {
                 waiting,
-                ..Note::new(Level::Info, text())
+                ..Note::new(Level::Info, text()).about(self.fields.clone())
             });
         }
     }

@@ -79,7 +79,7 @@ pub struct Terms {
     pub per_hour: u64,
     /// How many of them are left to others.
     pub reserve: u64,
-    /// How long a request's answer may take.
+    /// The longest time from a request's entry to its answer: the request may wait for other calls before it is sent.
     pub patience: Millis,
 }
 
@@ -93,11 +93,11 @@ impl Terms {
         })
     }
 
-    /// The same for requests with this timeout.
+    /// The same for calls with this deadline.
     #[must_use]
-    pub fn patient(self, timeout: Duration) -> Self {
+    pub fn patient(self, deadline: Duration) -> Self {
         Self {
-            patience: millis(timeout),
+            patience: millis(deadline),
             ..self
         }
     }

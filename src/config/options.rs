@@ -240,7 +240,7 @@ impl Options {
             Some(name) => Organization::named(self.name_of("organization"), name)?,
             None => Organization::Key(api_key.clone()),
         };
-        let timeout = seconds("timeout", self.timeout)?;
+        let deadline = seconds("deadline", self.deadline)?;
         let owner = Owner {
             base_url: base_url.as_str().to_owned(),
             organization,
@@ -250,8 +250,8 @@ impl Options {
             api_key_from: self.name_of("api_key"),
             base_url,
             project_id,
-            timeout,
-            deadline: seconds("deadline", self.deadline)?,
+            timeout: seconds("timeout", self.timeout)?,
+            deadline,
             max_retries: self.max_retries,
             max_retry_after: seconds_or_zero("max_retry_after", self.max_retry_after)?,
             headers: headers(&self.headers)?,
@@ -263,13 +263,12 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms: self.terms()?.map(|terms| terms.patient(timeout)),
-            // A write has twice the time.
+            terms: self.terms()?.map(|terms| terms.patient(deadline)),
             job_terms: self
                 .jobs_per_hour
                 .map(|jobs| self.job_terms(jobs))
                 .transpose()?
-                .map(|terms| terms.patient(2 * timeout)),
+                .map(|terms| terms.patient(deadline)),
             settle_days: self.settle_days,
             store: self
                 .store

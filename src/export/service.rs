@@ -9,8 +9,8 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::observer::Observer;
-use crate::client::{Call, Client, Received};
+use crate::client::observer::{LogFields, Observer};
+use crate::client::{Call, Client, Received, messages};
 use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::slices::{Every, Slice};
@@ -54,6 +54,11 @@ impl ServicePages {
             last: Arc::default(),
             is_too_long: Arc::default(),
         }
+    }
+
+    /// The fields of a log record about its listing.
+    pub(super) fn about(&self) -> LogFields {
+        messages::fields_of(self.client.settings(), self.listing.project_id(), None)
     }
 
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {

@@ -58,12 +58,22 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     };
     let asked = service.ask(&FIRST_ROW, &mut deadline, observer).await?;
     let totals = totals_of(&asked.page)?;
-    if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
+    if let Err(error) = keep(
+        &service,
+        exports,
+        &export,
+        &asked,
+        (0, 1),
+        deadline,
+        observer,
+    )
+    .await
+    {
         let text = format!(
             "the totals are returned, but the store could not keep them: {}",
             error.message
         );
-        observer.note(Note::new(Level::Warning, text));
+        observer.note(Note::new(Level::Warning, text).about(service.about().with(&error)));
     }
     Ok(totals)
 }

@@ -40,6 +40,7 @@ pub(crate) fn decode(
 /// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
 /// takes longer than the call may, its rows are handed out before.
 pub(super) async fn keep(
+    service: &ServicePages,
     exports: &Exports,
     export: &Export,
     answer: &Answered,
@@ -75,7 +76,7 @@ pub(super) async fn keep(
         "a page is returned, although the store could not keep it yet: {}",
         fault.message
     );
-    observer.note(Note::new(Level::Warning, text));
+    observer.note(Note::new(Level::Warning, text).about(service.about().with(&fault)));
     Ok(())
 }
 
@@ -277,6 +278,7 @@ impl StoredRange {
             || (rows > 0 && asked.page.cursor.is_some());
         if let Some(export) = export.filter(|export| export.finished.is_none() && leads_on) {
             keep(
+                &self.service,
                 &self.exports,
                 export,
                 &asked,

@@ -63,16 +63,13 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         .call_method_out(intern!(py, "isEnabledFor"), (level,))?
         .is_truthy()?
     {
+        // A record without a call has the same attributes, so that every formatter can name them.
         let none = LogFields::default();
         let about = match &note.about {
             Some(About::Call(fields)) => fields,
-            Some(About::Unrecorded(job)) => &LogFields {
-                job_id: Some(job.job.clone()),
-                ..none
-            },
+            Some(About::Unrecorded(job)) => &job.fields,
             None => &none,
         };
-        // A record without a call has the same attributes, so that every formatter can name them.
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let LogFields {
             method,
@@ -87,10 +84,20 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
             request_id,
         } = about;
         let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
-        let attempt = (*attempt, *status, *error_type, elapsed, request_id);
-        let call = (text(method), text(path), project_id, job_id, text(host));
-        log.bind(py)
-            .call_out((level, &note.text, call, attempt))?;
+        log.bind(py).call_out((
+            level,
+            &note.text,
+            text(method),
+            text(path),
+            project_id,
+            job_id,
+            text(host),
+            *attempt,
+            *status,
+            *error_type,
+            elapsed,
+            request_id,
+        ))?;
     }
     Ok(())
 }

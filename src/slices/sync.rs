@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::client::observer::{Observer, OpenWait};
-use crate::client::{Client, WaitOrStop};
+use crate::client::{Client, WaitOrStop, messages};
 use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
@@ -134,7 +134,7 @@ pub async fn sync(
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
-    sync.ended = match lock(exports, on_running, &*observer).await {
+    sync.ended = match lock(client, exports, on_running, &*observer).await {
         Ok(_lock) => sync
             .fill(client, wanted, Reader::new(client, observer))
             .await
@@ -145,12 +145,14 @@ pub async fn sync(
 }
 
 async fn lock(
+    client: &Client,
     exports: &Exports,
     on_running: WaitOrStop,
     observer: &dyn Observer,
 ) -> Result<SyncLock> {
     let text = "another sync fills this store";
-    let mut wait = OpenWait::new(text, Duration::ZERO);
+    let about = messages::fields_of(client.settings(), None, None);
+    let mut wait = OpenWait::new(text, about, Duration::ZERO);
     loop {
         if let Some(lock) = exports.lock().await? {
             return Ok(lock);

@@ -127,8 +127,8 @@ def test_a_second_sync_waits_or_stops(face: Face, store: Path, caplog: pytest.Lo
 
             class Killer(logging.Handler):
                 def emit(self, record: logging.LogRecord) -> None:
-                    # Logged that it waits, and for what.
                     assert record.getMessage() == "another sync fills this store: waiting for it"
+                    assert record.__dict__["host"] == "127.0.0.1"
                     other.signal(9)
 
             logger, killer = logging.getLogger("docplatform"), Killer()

@@ -7,12 +7,21 @@ import logging
 logger = logging.getLogger("docplatform")
 logger.addHandler(logging.NullHandler())
 
-CALL = ("method", "path", "project_id", "job_id", "host")
-ATTEMPT = ("attempt", "status", "error_type", "elapsed", "request_id")
+FIELDS = (
+    "method",
+    "path",
+    "project_id",
+    "job_id",
+    "host",
+    "attempt",
+    "status",
+    "error_type",
+    "elapsed",
+    "request_id",
+)
 """The attributes of every record; ``None`` where the line is about no call, no attempt or no answer."""
 
 
-def log(level: int, text: str, call: tuple[object, ...], attempt: tuple[object, ...]) -> None:
+def log(level: int, text: str, *values: object) -> None:
     """Logs a line, as the code that called the client."""
-    extra = dict(zip(CALL + ATTEMPT, call + attempt, strict=True))
-    logger.log(level, "%s", text, extra=extra, stacklevel=2)
+    logger.log(level, "%s", text, extra=dict(zip(FIELDS, values, strict=True)), stacklevel=2)

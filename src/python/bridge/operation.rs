@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyWeakrefReference};
 use tokio::sync::oneshot;
 
-use crate::client::observer::{About, Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
@@ -474,12 +474,14 @@ impl Running {
             );
             return error;
         }
+        let mut about = LogFields::default();
         let note = match (job, write) {
             (Some(id), _) => {
                 let quoted = PyString::new(py, &id)
                     .repr()
                     .map_or_else(|_| String::new(), |id| id.to_string());
                 let shown = crate::text::safe(&id, MAX_SEGMENT);
+                about.job_id = Some(shown.clone());
                 format!("job {shown} keeps running: wait_for_job({quoted}) waits for it again")
             }
             (None, Some(outcome)) => of_write(outcome, lost),
@@ -489,7 +491,7 @@ impl Running {
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,
-                &Note::new(Level::Warning, format!("interrupted: {note}")),
+                &Note::new(Level::Warning, format!("interrupted: {note}")).about(about),
             )
         {
             other.write_unraisable(py, None);

@@ -238,6 +238,18 @@ async fn headers_tighten_the_budget_and_never_widen_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refusal_without_an_entry_loosens_nothing() {
+    let ledger = Ledger::in_memory(Clock::steady());
+    let budget = ledger.budget(TERMS);
+    let announced = |text| headers(&[("ratelimit", text)]);
+    let strict = announced("\"default\";r=2;t=1000");
+    ticket(&budget).await.answered(200, &strict, None);
+    sleep(secs(1)).await;
+    ledger.refused(&announced("\"default\";r=50;t=1000"), Some(secs(0)));
+    assert_eq!(budget.left().await.unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn requests_under_way_are_not_promised_twice() {
     let budget = budget(TERMS);
     let announced =
@@ -326,7 +338,7 @@ struct Trip {
     idle: u64,
     there: u64,
     back: u64,
-    /// What happens to it: an answer, a cancelled wait, a killed process.
+    /// Its end: an answer, a cancelled wait, a killed process.
     end: u8,
 }
 

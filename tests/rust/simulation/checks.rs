@@ -165,15 +165,14 @@ fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
     } = &world.scenario;
     let back: i64 = jumps.iter().map(|jump| -jump.by).sum();
     let only_back = jumps.iter().all(|jump| jump.by < 0) && back <= 86_400_000;
-    let shared = settings.store && only_back && deletions.is_empty();
-    if settings.store && !shared {
-        // A clock that is set ahead, or back by days, makes what stands in the file look like what does not count.
+    if settings.store && !(only_back && deletions.is_empty()) {
+        // To a clock that is set ahead, or back by days, the requests in the file do not count.
         return;
     }
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
     for sent in sent {
         let Some(left) = sent.left else { continue };
-        let owner = if shared {
+        let owner = if settings.store {
             (0, 0)
         } else {
             (sent.process, sent.life)

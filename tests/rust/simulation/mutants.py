@@ -238,7 +238,6 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "account.entries.insert(row.get(0)?, entry);",
         "let _ = entry;",
     ),
-    "budget-time-runs-backwards": (POLICY, ".fold(now, Millis::max)", ".fold(now, |now, _| now)"),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
     "store-whole-too-early": (EXPORTS, "walk.whole = !place.has_more;", "walk.whole = true;"),
