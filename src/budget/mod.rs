@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::time::Instant;
 
-use crate::clock::{Clock, Millis, timestamp};
+use crate::clock::{Clock, Millis, millis, timestamp};
 use crate::config::account::{Owner, Terms};
 use crate::error::{Error, Result};
 use crate::http::rate_limit;
@@ -59,6 +59,9 @@ struct File {
     owed: Mutex<Vec<EndedRequest>>,
     /// The reason why they could not be written, until it is logged.
     fault: Mutex<Option<Error>>,
+    /// The end of the wait that the service asked this client for. It holds although the file may be deleted meanwhile,
+    /// and the clock set.
+    asked_until: Mutex<Option<Instant>>,
 }
 
 /// The end of one request.
@@ -101,7 +104,7 @@ impl Ledger {
 
     /// The ledger of all processes that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        let (seen, owed, fault) = Default::default();
+        let (seen, owed, fault, asked_until) = Default::default();
         Self(Arc::new(LedgerState::File(Arc::new(File {
             store,
             owner,
@@ -109,6 +112,7 @@ impl Ledger {
             seen,
             owed,
             fault,
+            asked_until,
         }))))
     }
 
@@ -154,6 +158,11 @@ impl Budget {
         // If the caller has left, the ticket is dropped on the store's thread, and so withdrawn.
         let asked = file.store.run(move |connection| {
             let (answer, now) = writer.change(connection, |account, now| {
+                if let Some(until) = *lock(&writer.asked_until)
+                    && let Some(left) = until.checked_duration_since(Instant::now())
+                {
+                    account.still_refused(now, millis(left));
+                }
                 (account.acquire(terms, now), now)
             })?;
             Ok(state.grant(answer, now))
@@ -243,6 +252,12 @@ impl File {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
             ended.enter(account, self.clock.now());
+        }
+        if let Some(wait) = ended.outcome.as_ref().and_then(RequestEnd::asked) {
+            let mut until = lock(&self.asked_until);
+            *until = (*until).max(Some(
+                Instant::now() + Duration::from_millis(wait.unsigned_abs()),
+            ));
         }
         lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));

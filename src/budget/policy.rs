@@ -17,7 +17,7 @@ use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
 pub const HOUR: Millis = 3_601_000;
-/// The shortest time after its entry in which a request of a process that died may still have been answered.
+/// A request of a process that died may have been answered for at least this time after its entry.
 const MIN_PATIENCE: Millis = 60_000;
 /// The longest time that a statement of the service holds.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
@@ -116,6 +116,14 @@ pub struct RequestEnd {
     pub quota: Option<Quota>,
 }
 
+impl RequestEnd {
+    /// The wait that a refusal asks for.
+    pub(crate) fn asked(&self) -> Option<Millis> {
+        let wait = self.retry_after.filter(|_| self.refused)?;
+        Some(millis(wait).min(MAX_BELIEVED_WAIT))
+    }
+}
+
 impl Account {
     /// Enters a request, if the terms grant one.
     pub fn acquire(&mut self, terms: Terms, now: Millis) -> Grant {
@@ -166,6 +174,16 @@ impl Account {
             .count() as u64
     }
 
+    /// The wait that a refusal asked for lasts another `left`, even if the ledger does not know it.
+    pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
+        let refusal = Announced {
+            at: now,
+            until: now + left,
+            remaining: 0,
+        };
+        self.announced.entry(REFUSAL.to_owned()).or_insert(refusal);
+    }
+
     /// The request never left this machine.
     pub fn withdraw(&mut self, number: i64) {
         self.entries.remove(&number);
@@ -181,9 +199,7 @@ impl Account {
         let reset = outcome.quota.and_then(|quota| quota.reset);
         let reset = reset.map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING);
         if outcome.refused {
-            let asked = outcome
-                .retry_after
-                .map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
+            let asked = outcome.asked().map(|wait| now + wait);
             let until = asked.or(reset).unwrap_or(now + HOUR);
             let held = self
                 .announced
@@ -234,7 +250,7 @@ impl Account {
         let ours = terms.per_hour.saturating_sub(terms.reserve);
         let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
         times.sort_unstable();
-        // So many must expire before there is room for one.
+        // This number of requests must expire before there is room for one.
         let excess =
             usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
         let own = excess

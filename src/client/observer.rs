@@ -1,4 +1,4 @@
-//! What a running call reports to its caller, which shows it in a log, a callback or an exception's note.
+//! Reports of a running call to its caller. The caller shows them in a log, a callback or an exception's note.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,7 +17,7 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// What went well; wanted only where [`Observer::debugs`] says so.
+    /// A success. It is wanted only if [`Observer::debugs`] says so.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -31,16 +31,16 @@ pub struct Note {
     pub level: Level,
     pub text: String,
     pub waiting: Option<Waiting>,
-    /// What it is about, for programs.
+    /// Its subject, for programs.
     pub about: Option<About>,
 }
 
-/// What a line is about, besides its text.
+/// The subject of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
     /// A call, or one attempt of it.
     Call(Box<LogFields>),
-    /// A job that was created under a name, and that the store could not record.
+    /// A job that was created under a name. The store could not record it.
     Unrecorded(Box<UnrecordedJob>),
 }
 
@@ -80,7 +80,7 @@ impl From<LogFields> for About {
     }
 }
 
-/// A job that was created under a name, and that the store could not record.
+/// A job that was created under a name. The store could not record it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedJob {
     pub name: String,
@@ -89,7 +89,7 @@ pub struct UnrecordedJob {
     pub fields: LogFields,
 }
 
-/// A time in which nothing is sent.
+/// A pause without requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     pub why: &'static str,
@@ -183,7 +183,7 @@ pub trait Observer: Send + Sync {
         None
     }
 
-    /// What is known of the write that is under way, or that was answered; `None` for a read.
+    /// The outcome of the write that is under way or was answered. `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
     /// Asks, right before a write leaves, whether it may: from then on its outcome is unknown. A caller that was told

@@ -1,4 +1,4 @@
-//! Whose budget and exports these are, and how many requests an hour are allowed.
+//! The owner of budgets and exports, and the number of requests an hour that is allowed.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Who shares a budget, and what was fetched with it.
+/// The users that share a budget and its exports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Organization {
     /// The holder of this key. The store knows it by a keyed hash.
@@ -62,7 +62,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Who shares the limit of new jobs in a project.
+    /// The owner of the limit of new jobs in a project.
     pub(crate) fn jobs_of(&self, project: &Segment) -> Self {
         let organization = Organization::Jobs(project.clone(), Box::new(self.organization.clone()));
         Self {
@@ -84,7 +84,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// `per_hour` requests an hour, of which `reserve` are left to others; `None` if that leaves no request.
+    /// `per_hour` requests an hour, less the `reserve` for others. `None` if that leaves no request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
         (reserve < per_hour).then_some(Self {
             per_hour,

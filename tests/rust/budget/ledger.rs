@@ -170,6 +170,22 @@ async fn a_process_whose_clock_is_wrong_frees_nothing_that_others_have_spent() {
     }
 }
 
+/// Rows: B8.
+#[tokio::test]
+async fn a_refusal_lasts_as_long_as_the_service_asked_although_the_clock_is_set() {
+    for by in [-1_000_000_000, 300_000, 1_000_000_000] {
+        let (_directory, path) = place();
+        let hands = self::hands();
+        let client = budget(&path, hands.clock());
+        refused(&client).await;
+        hands.later(by);
+        // The clock that nobody sets goes on meanwhile.
+        let wait = wait(&client).await;
+        let least = if by == 300_000 { 290 } else { 590 };
+        assert!((secs(least)..=secs(600)).contains(&wait), "{by}: {wait:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_request_of_a_clock_that_is_days_ahead_counts_for_no_other_process() {
     let (_directory, path) = place();

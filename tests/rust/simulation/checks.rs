@@ -129,7 +129,7 @@ fn throttles(world: &World, sent: &[Sent]) {
         let is_spent = status == 429 && has_budget(settings, first);
         let asked = match told {
             Some(asked) => asked.min(MAX_BELIEVED),
-            None if is_spent => 3_600,
+            None if is_spent && world.scenario.ledger_holds() => 3_600,
             None => continue,
         };
         // What does not say for how long holds for what the budget is kept of.
@@ -157,22 +157,13 @@ fn has_budget(settings: &Settings, sent: &Sent) -> bool {
 
 /// Never more than the budget in any hour, however the service counts.
 fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
-    let Scenario {
-        jumps,
-        deletions,
-        settings,
-        ..
-    } = &world.scenario;
-    let back: i64 = jumps.iter().map(|jump| -jump.by).sum();
-    let only_back = jumps.iter().all(|jump| jump.by < 0) && back <= 86_400_000;
-    if settings.store && !(only_back && deletions.is_empty()) {
-        // To a clock that is set ahead, or back by days, the requests in the file do not count.
+    if !world.scenario.ledger_holds() {
         return;
     }
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
     for sent in sent {
         let Some(left) = sent.left else { continue };
-        let owner = if settings.store {
+        let owner = if world.scenario.settings.store {
             (0, 0)
         } else {
             (sent.process, sent.life)

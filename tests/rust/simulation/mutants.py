@@ -228,6 +228,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
+    "budget-refusal-ends-with-the-file": (BUDGET, "account.still_refused(now, millis(left));", ""),
     "budget-of-jobs-unused": (
         CALL,
         "Some(project) if creates => Some(Limit::Jobs(project))",
