@@ -178,6 +178,8 @@ async fn a_refusal_lasts_as_long_as_the_service_asked_although_the_clock_is_set(
         let hands = self::hands();
         let client = budget(&path, hands.clock());
         refused(&client).await;
+        // The refusal is in the file before the clock is set.
+        assert_eq!(client.left().await.unwrap(), 0);
         hands.later(by);
         // The clock that nobody sets goes on meanwhile.
         let wait = wait(&client).await;
