@@ -11,7 +11,8 @@ use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Result};
-use crate::text::{redact, safe};
+use crate::text::message::{Message, message};
+use crate::text::{io_words, redact, safe};
 
 /// Only the last four letters of a key at least this long are ever shown.
 const MIN_HINTED_KEY: usize = 20;
@@ -40,7 +41,7 @@ pub struct ApiKey(SecretString);
 
 impl ApiKey {
     /// Checks a key; `what` names it in the error, which never contains it.
-    pub fn parse(what: &str, text: &SecretString) -> Result<Self> {
+    pub fn parse(what: impl Into<Message>, text: &SecretString) -> Result<Self> {
         let key = text.expose_secret();
         let fault = if key.is_empty() {
             "is empty"
@@ -60,13 +61,14 @@ impl ApiKey {
         } else {
             return Ok(Self(text.clone()));
         };
-        Err(Error::configuration(format!("{what} {fault}")))
+        Err(Error::configuration(message![what, " ", fault]))
     }
 
     /// Reads a key's file; `what` names it in errors. The file must be readable by its owner only.
-    pub fn read_file(what: &str, path: &Path) -> Result<SecretString> {
+    pub fn read_file(what: impl Into<Message>, path: &Path) -> Result<SecretString> {
         let shown = safe(&path.display().to_string(), MAX_SHOWN_PATH);
-        let fail = |why: &str| Err(Error::configuration(format!("{what}: {why}")));
+        let what = what.into();
+        let fail = |why: &str| Err(Error::configuration(message![what, format!(": {why}")]));
         match read_within(path.to_owned(), MAX_KEY_FILE_WAIT) {
             Ok((found, _)) if is_open_to_others(&found) => fail(&format!(
                 "others can read the file of the API key: chmod 600 {shown}"
@@ -78,7 +80,8 @@ impl ApiKey {
                  DOCPLATFORM_API_KEY",
             ),
             Err(error) => fail(&format!(
-                "the file of the API key cannot be read: {shown}: {error}"
+                "the file of the API key cannot be read: {shown}: {}",
+                io_words(&error)
             )),
         }
     }

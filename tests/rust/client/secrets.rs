@@ -322,7 +322,9 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either_whatever_white_space
                     .unwrap_err();
                 assert_shows_no_secret(&error, &recorder, &echo);
                 assert!(
-                    error.message.contains("withheld: it repeats the prompt"),
+                    error
+                        .to_string()
+                        .contains("withheld: it repeats the prompt"),
                     "{error}"
                 );
             }
@@ -480,13 +482,13 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
         .unwrap_err();
     assert!(
         error
-            .message
+            .to_string()
             .starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"),
         "{error}"
     );
     assert!(
         error
-            .message
+            .to_string()
             .contains("(project 'walrus', job 'otter\\u{202e}')"),
         "{error}"
     );
@@ -494,7 +496,7 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
         .await
         .unwrap_err();
     assert!(
-        error.message.contains("docs.example.com:443: scripted"),
+        error.to_string().contains("docs.example.com:443: scripted"),
         "{error}"
     );
     assert_no_secret(&log.log(), "log");
