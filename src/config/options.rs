@@ -378,7 +378,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 10,
-                patience: 30_000
+                patience: 90_000
             })
         );
         let organization = Organization::Name("acme".to_owned());
@@ -404,7 +404,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 0,
-                patience: 30_000
+                patience: 90_000
             })
         );
         assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));

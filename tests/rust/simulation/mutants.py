@@ -58,8 +58,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "pager-forgets-what-it-handed": (PAGER, "self.handed += count as u64;", ""),
     "pager-takes-what-was-asked-elsewhere": (
         PAGER,
-        "if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {",
-        "if self.finished {",
+        "if self.is_over() || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {",
+        "if self.is_over() {",
     ),
     "pager-asks-beyond-the-rows": (
         PAGER,
