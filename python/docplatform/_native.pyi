@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -121,6 +121,7 @@ class _Changes(TypedDict, total=False):
     jobs_per_hour: int | None
     store: str | PathLike[str] | None
     settle_days: int
+    refresh: bool
     organization: str | None
 
 @final
@@ -174,6 +175,8 @@ class Client:
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
+        refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
+            ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
@@ -214,6 +217,7 @@ class Client:
         jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
+        refresh: bool = False,
         organization: str | None = None,
     ) -> Self: ...
     def create_job(
@@ -1144,6 +1148,8 @@ class Client:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Plan:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -1163,6 +1169,9 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -1175,6 +1184,8 @@ class Client:
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_visitors("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -1186,6 +1197,8 @@ class Client:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Plan:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -1205,6 +1218,9 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -1217,9 +1233,12 @@ class Client:
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_views("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def _hours(self, requests: int) -> float | None: ...
     def _plan(
         self,
         listing: str,
@@ -1442,11 +1461,12 @@ class Client:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -1454,10 +1474,10 @@ class Client:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
         row.
 
@@ -1468,14 +1488,16 @@ class Client:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
                 months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -1483,7 +1505,9 @@ class Client:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -1496,12 +1520,12 @@ class Client:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,
@@ -2544,7 +2568,7 @@ class VisitorTable(Table):
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.plot().get_title()
-            'The 15 most read of 1,000 pages, January 2026'
+            'These 15 of 1,000 pages had the most readers, January 2026'
         """
 
 @final
@@ -2629,8 +2653,9 @@ class TrendTable(Table):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws a line for people and a line for AI agents over the slices, and returns the chart.
 
-        A slice that the range cuts, or that was not over when it was read, covers less time: it is drawn hollow, and not
-        on the line.
+        The title says how readers changed from the first to the last slice on the line, and of days what the lowest and the
+        highest count were. A slice that the range cuts, or that was not over when it was read, covers less time: it is a
+        hollow point beside the line, and the caption says so.
 
         Args:
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
@@ -2833,15 +2858,14 @@ def _table(meta: str, lines: bytes) -> Table: ...
 def _dataset_slices(
     store: str | PathLike[str],
     every: str,
-    *,
-    listing: str = "visitors",
-    projects: str | Iterable[str] | None = None,
-    date_from: _Date | None = None,
-    date_to: _Date | None = None,
-    base_url: str | None = None,
-    organization: str | None = None,
-    settle_days: int = 2,
-) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
+    listing: str,
+    projects: str | Iterable[str] | None,
+    date_from: _Date | None,
+    date_to: _Date | None,
+    base_url: str | None,
+    organization: str | None,
+    settle_days: int,
+) -> list[tuple[int, str, str, date, date, int, int, bool]]: ...
 def _read_stored(
     store: str | PathLike[str],
     listing: str,
@@ -2857,14 +2881,12 @@ def _read_stored(
     settle_days: int = 2,
 ) -> VisitorTable | TrendTable: ...
 def _dataset_rows(
-    store: str | PathLike[str], exports: list[int], *, listing: str = "visitors", settle_days: int = 2
+    store: str | PathLike[str], export: int, listing: str, settle_days: int
 ) -> _DatasetRows: ...
 
 @final
 class _DatasetRows:
-    def __new__(cls, listing: str = "visitors") -> Self: ...
     def __len__(self) -> int: ...
-    def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
@@ -2963,6 +2985,8 @@ class AsyncClient:
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
+        refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
+            ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
@@ -3003,6 +3027,7 @@ class AsyncClient:
         jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
+        refresh: bool = False,
         organization: str | None = None,
     ) -> Self: ...
     def create_job(
@@ -3935,6 +3960,8 @@ class AsyncClient:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -3954,6 +3981,9 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -3966,6 +3996,8 @@ class AsyncClient:
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_visitors("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -3977,6 +4009,8 @@ class AsyncClient:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -3996,6 +4030,9 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -4008,9 +4045,12 @@ class AsyncClient:
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_views("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def _hours(self, requests: int) -> Coroutine[Any, Any, float | None]: ...
     def _plan(
         self,
         listing: str,
@@ -4233,11 +4273,12 @@ class AsyncClient:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -4245,10 +4286,10 @@ class AsyncClient:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
         row.
 
@@ -4259,14 +4300,16 @@ class AsyncClient:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
                 months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -4274,7 +4317,9 @@ class AsyncClient:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -4287,12 +4332,12 @@ class AsyncClient:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,

@@ -1,14 +1,14 @@
 //! Arguments in, JSON out.
 
 use jiff::civil::Date;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
 use crate::client::{Client, WaitOrStop};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -158,6 +158,22 @@ arguments! {
             Error::argument(message![Setting::Listing, why]).into()
         })
     };
+    listings: Vec<&'static Endpoint> = |value| {
+        if value.is_instance_of::<PyString>() {
+            return Ok(vec![listing(value)?]);
+        }
+        distinct(value, "listing", "a str or several", listing)
+    };
+    until: Option<Millis> = |value| {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let time = import(value.py(), "docplatform._hooks.until")?.getattr("until")?.call_out((value,))?;
+        match time.is_none() {
+            true => Err(wrong("until", format!(" must be a time such as \"06:00\" or \"2026-01-31T06:00\"; it is {value:?}"))),
+            false => time.extract(),
+        }
+    };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
     by_path: bool = |value| flag("by_path", value);
@@ -290,6 +306,15 @@ pub(crate) fn two_periods(
     Ok([now, before])
 }
 
+/// The days of a period and of the one that `before` names; `True` stands for the same kind of period before it.
+pub(crate) fn compared(
+    name: Option<&Bound<'_, PyAny>>,
+    before: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Slice>> {
+    let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
+    Ok(two_periods(name, before)?.map(|period| period.days).into())
+}
+
 /// Whether two counts differ by more than chance can explain: used by comparisons and reports.
 #[pyfunction]
 pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
@@ -381,6 +406,18 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
         day.day().unsigned_abs(),
     )
     .map(Bound::into_any)
+}
+
+/// The error for an attribute that a table or a listing lacks: it says which method to use.
+pub(crate) fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+    // Other libraries ask for protocols by names with an underscore, often.
+    if name.starts_with('_') {
+        let class = object.get_type().name()?;
+        let text = format!("'{class}' object has no attribute '{name}'");
+        return Err(PyAttributeError::new_err(text));
+    }
+    let made = hook(object.py(), "shown", "no_attribute")?.call_out((object, name))?;
+    Err(PyErr::from_value(made))
 }
 
 /// Texts that go into one parameter, comma-separated.
@@ -620,15 +657,27 @@ pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text("projects", value)?]);
     }
+    distinct(value, "projects", "ids of projects", |id| {
+        text("projects", id)
+    })
+}
+
+/// The items of an iterable, each of them once.
+fn distinct<T: PartialEq>(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+    item: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
     let all = value
         .try_iter()
-        .map_err(|_| wrong_type("projects", "ids of projects", value))?;
-    let mut ids = Vec::new();
-    for id in all {
-        let id = text("projects", &id?)?;
-        if !ids.contains(&id) {
-            ids.push(id);
+        .map_err(|_| wrong_type(argument, wanted, value))?;
+    let mut items = Vec::new();
+    for one in all {
+        let one = item(&one?)?;
+        if !items.contains(&one) {
+            items.push(one);
         }
     }
-    Ok(ids)
+    Ok(items)
 }

@@ -1,4 +1,4 @@
-//! What a range costs, before anything is sent.
+//! The cost of a range, before anything is sent.
 
 use crate::client::Client;
 use crate::clock::Millis;
@@ -17,7 +17,7 @@ const MAX_NEIGHBOURS: usize = 7;
 pub struct Plan {
     pub what: What,
     pub slices: Vec<Planned>,
-    /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
+    /// See [`hours`].
     pub hours: Option<f64>,
 }
 
@@ -49,53 +49,41 @@ pub async fn plan(
     let mut planned = Vec::with_capacity(slices.len());
     let mut neighbours = None;
     for slice in slices {
-        let stored_slice = stored_slice(client, of, project, slice).await?;
-        planned.push(match of.what {
-            What::Totals => cost(
-                slice,
-                u64::from(!stored_slice.cached),
-                u64::from(stored_slice.cached),
-                true,
-            ),
-            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
-                let cached = stored_slice.pages.finished.map_or(0, |export| export.pages);
-                cost(slice, u64::from(cached == 0), cached, true)
+        let stored = stored_slice(client, of, project, slice).await?;
+        let mut cost = stored.cost(of, slice);
+        if !cost.exact && !cost.estimated {
+            if neighbours.is_none()
+                && let Some(exports) = client.exports()
+            {
+                let range = range(client, of, project, slice);
+                neighbours = Some(exports.neighbours(range).await?);
             }
-            What::Pages => {
-                let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);
-                if !planned.exact && !planned.estimated {
-                    if neighbours.is_none()
-                        && let Some(exports) = client.exports()
-                    {
-                        neighbours = Some(
-                            exports
-                                .neighbours(range(client, of, project, slice))
-                                .await?,
-                        );
-                    }
-                    planned.estimate(
-                        neighbours.as_deref().unwrap_or_default(),
-                        of.endpoint.max_page_size,
-                    );
-                }
-                planned
-            }
-        });
+            cost.estimate(
+                neighbours.as_deref().unwrap_or_default(),
+                of.endpoint.max_page_size,
+            );
+        }
+        planned.push(cost);
     }
-    let mut plan = Plan {
+    let requests = planned.iter().map(|slice| slice.requests).sum();
+    Ok(Plan {
         what: of.what,
         slices: planned,
-        hours: None,
-    };
-    if let Some(budget) = client.budget() {
-        let beyond = plan.requests().saturating_sub(budget.left().await?);
-        let hours = beyond.div_ceil(budget.per_hour().max(1));
-        plan.hours = Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
-    }
-    Ok(plan)
+        hours: hours(client, requests).await?,
+    })
 }
 
-/// What the store has of a slice.
+/// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.
+pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>> {
+    let Some(budget) = client.budget() else {
+        return Ok(None);
+    };
+    let beyond = requests.saturating_sub(budget.left().await?);
+    let hours = beyond.div_ceil(budget.per_hour().max(1));
+    Ok(Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX))))
+}
+
+/// The part of a slice that is in the store.
 #[derive(Debug, Default)]
 pub(crate) struct StoredSlice {
     pages: Stock,
@@ -105,7 +93,37 @@ pub(crate) struct StoredSlice {
     pub(crate) fetched: Option<Millis>,
 }
 
+impl StoredSlice {
+    /// The slice's cost, as far as its own exports in the store say it.
+    pub(crate) fn cost(&self, of: Subject, slice: Slice) -> Planned {
+        let (missing, cached) = (u64::from(!self.cached), u64::from(self.cached));
+        match of.what {
+            What::Totals => cost(slice, missing, cached, true),
+            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
+                cost(slice, missing, cached, true)
+            }
+            What::Pages => pages(slice, &self.pages, of.endpoint.max_page_size),
+        }
+    }
+}
+
+/// The part of a slice that the store saves: nothing, if the client fetches all ranges again.
 pub(crate) async fn stored_slice(
+    client: &Client,
+    of: Subject,
+    project: &Segment,
+    slice: Slice,
+) -> Result<StoredSlice> {
+    let mut stored = in_store(client, of, project, slice).await?;
+    if client.settings().refresh {
+        stored.cached = false;
+        (stored.pages.finished, stored.pages.unfinished) = (None, None);
+    }
+    Ok(stored)
+}
+
+/// The part of a slice that is in the store.
+pub(crate) async fn in_store(
     client: &Client,
     of: Subject,
     project: &Segment,

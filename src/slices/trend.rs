@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::{ExportObserver, Relay};
 use crate::export::pager::{Pager, Paging, Turn};
@@ -16,7 +17,7 @@ use crate::listing::Listing;
 use crate::listing::endpoint::COUNTS;
 use crate::listing::rows::{Cell, Rows, Totals};
 use crate::slices::Subject;
-use crate::slices::plan::stored_slice;
+use crate::slices::plan::in_store;
 use crate::store::{What, is_final};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
@@ -104,9 +105,24 @@ pub(crate) fn of_site(totals: Totals) -> Rows {
 
 /// Reads slices, and counts what that costs, also where it fails.
 pub(crate) struct Reader<'a> {
-    client: &'a Client,
+    pub(crate) client: &'a Client,
     pub(crate) observer: Arc<dyn ExportObserver>,
     pub(crate) requests: u64,
+    /// The time at which every read ends with an error.
+    pub(crate) until: Option<Instant>,
+}
+
+/// Ends `work` with an error at `until`.
+async fn in_time<T>(
+    until: Option<Instant>,
+    work: impl Future<Output = Result<T>> + Send,
+) -> Result<T> {
+    match until {
+        None => work.await,
+        Some(until) => timeout_at(until, work)
+            .await
+            .unwrap_or_else(|_| Err(Error::new(Kind::Timeout, "the time of the sync is over"))),
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -115,7 +131,13 @@ impl<'a> Reader<'a> {
             client,
             observer,
             requests: 0,
+            until: None,
         }
+    }
+
+    /// Whether the time to read is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
     }
 
     /// Whether a slice may still change, if it is fetched now.
@@ -136,7 +158,7 @@ impl<'a> Reader<'a> {
         if may_change || self.client.exports().is_none() {
             return Ok(may_change);
         }
-        Ok(!stored_slice(self.client, of, project, slice).await?.cached)
+        Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
     pub(crate) async fn totals(
@@ -148,7 +170,8 @@ impl<'a> Reader<'a> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
         let listing = Listing::days(of.endpoint, project, slice);
-        let totals = source::totals(self.client, &listing, &*relay.asked()).await;
+        let asked = relay.asked();
+        let totals = in_time(self.until, source::totals(self.client, &listing, &*asked)).await;
         self.requests += relay.requests();
         totals
     }
@@ -177,12 +200,16 @@ impl<'a> Reader<'a> {
             window,
         };
         let mut pager = Pager::new(
-            source::source(self.client.clone(), &place, refresh),
+            source::source(
+                self.client.clone(),
+                &place,
+                refresh || self.client.settings().refresh,
+            ),
             place,
             paging,
         );
         let ended = loop {
-            match pager.next_page(&self.observer).await {
+            match in_time(self.until, pager.next_page(&self.observer)).await {
                 Ok(Some(mut turn)) => {
                     self.observer.found(std::mem::take(&mut turn.findings));
                     take(turn);
