@@ -59,7 +59,7 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of(self.client.settings(), self.listing.project_id(), None)
+        messages::fields_of(&self.client, self.listing.project_id(), None)
     }
 
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
@@ -89,6 +89,7 @@ impl ServicePages {
         let path = Template::own(listing.path().to_owned());
         Ok(Call {
             query,
+            is_other: !listing.is_known(),
             ..self.client.read(path, listing.project()?)
         })
     }

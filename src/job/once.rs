@@ -352,7 +352,7 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
 
 /// The fields of a log record about a name.
 fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
-    messages::fields_of(client.settings(), Some(&key.project_id), job)
+    messages::fields_of(client, Some(&key.project_id), job)
 }
 
 fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {

@@ -174,7 +174,7 @@ async fn lock(
     reader: &Reader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
-    let about = messages::fields_of(reader.client.settings(), None, None);
+    let about = messages::fields_of(&reader.client, None, None);
     let mut wait = OpenWait::new(text, about, Duration::ZERO);
     loop {
         if reader.is_late() {
@@ -227,7 +227,7 @@ impl Sync {
                 format!("; hours at the request budget: {hours}")
             });
             let text = format!("missing requests: at least {left}{hours}");
-            let about = messages::fields_of(client.settings(), None, None);
+            let about = messages::fields_of(client, None, None);
             reader
                 .observer
                 .note(Note::new(Level::Info, text).about(about));
