@@ -67,7 +67,7 @@ impl Client {
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
-                let about = Some(messages::fields(call).into());
+                let about = Some(messages::fields(call, self).into());
                 self.pause(pause, &what, messages::SERVICE_ASKED, about, observer)
                     .await;
                 *waited += pause;
@@ -84,7 +84,7 @@ impl Client {
             if let Some(budget) = budget {
                 turn = Some(in_line(&places.turns).await?);
                 if let Some(fault) = budget.take_fault() {
-                    observer.note(messages::not_settled(&fault));
+                    observer.note(messages::not_settled(self, &fault));
                 }
                 let granted = budget.acquire(*deadline).await;
                 match granted.map_err(messages::no_ledger)? {
@@ -146,7 +146,7 @@ impl Client {
             became_long || slot.at.duration_since(announced.at).unsigned_abs() > MAX_SLOT_DRIFT
         };
         if slot.wait > MIN_LOGGED_PAUSE && announced.is_none_or(is_news) {
-            observer.note(messages::waits_for_budget(call, slot));
+            observer.note(messages::waits_for_budget(call, self, slot));
             *announced = Some(slot);
         }
         let nap = slot.nap();

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::client::observer::{Observer, OpenWait};
+use crate::client::observer::{LogFields, Observer, OpenWait};
 use crate::client::{SingleFlight, messages};
 use crate::error::{Error, Result};
 use crate::export::pager::Wanted;
@@ -51,6 +51,7 @@ pub(super) async fn ask(
         export,
         offset: wanted.offset,
         deadline: service.client.settings().deadline,
+        about: service.about(),
         state: Mutex::default(),
     });
     let asked = service
@@ -70,6 +71,7 @@ struct PageFlight {
     offset: u64,
     /// How long the call may take, for its error.
     deadline: Duration,
+    about: LogFields,
     state: Mutex<FlightState>,
 }
 
@@ -86,7 +88,11 @@ enum FlightState {
 impl PageFlight {
     /// Waits until the page is this call's to fetch, or in the store.
     async fn wait(&self, deadline: Instant, observer: &dyn Observer) -> Result<FlightState> {
-        let mut wait = OpenWait::new("another call is fetching the same page", SAID_AFTER);
+        let mut wait = OpenWait::new(
+            "another call is fetching the same page",
+            self.about.clone(),
+            SAID_AFTER,
+        );
         let mut announce = || {
             let text = || "another call is fetching the same page: waiting for it".to_owned();
             wait.announce(observer, text);

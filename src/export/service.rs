@@ -9,8 +9,8 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::observer::Observer;
-use crate::client::{Call, Client, Received, SingleFlight};
+use crate::client::observer::{LogFields, Observer};
+use crate::client::{Call, Client, Received, SingleFlight, messages};
 use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::slices::{Every, Slice};
@@ -58,6 +58,11 @@ impl ServicePages {
         }
     }
 
+    /// The fields of a log record about its listing.
+    pub(super) fn about(&self) -> LogFields {
+        messages::fields_of(&self.client, self.listing.project_id(), None)
+    }
+
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
         let Wanted {
@@ -85,6 +90,7 @@ impl ServicePages {
         let path = Template::own(listing.path().to_owned());
         Ok(Call {
             query,
+            is_other: !listing.is_known(),
             ..self.client.read(path, listing.project()?)
         })
     }

@@ -78,12 +78,22 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
         Landed::Fetched(asked) => asked,
     };
     let totals = totals_of(&asked.page)?;
-    if let Err(error) = keep(exports, &export, &mut asked, (0, 1), deadline, observer).await {
+    if let Err(error) = keep(
+        &service,
+        exports,
+        &export,
+        &mut asked,
+        (0, 1),
+        deadline,
+        observer,
+    )
+    .await
+    {
         let text = format!(
             "the totals are returned, but the store could not keep them: {}",
             error.message
         );
-        observer.note(Note::new(Level::Warning, text));
+        observer.note(Note::new(Level::Warning, text).about(service.about().with(&error)));
     }
     Ok(totals)
 }

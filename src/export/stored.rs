@@ -41,6 +41,7 @@ pub(crate) fn decode(
 /// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
 /// takes longer than the call may, its rows are handed out before.
 pub(super) async fn keep(
+    service: &ServicePages,
     exports: &Exports,
     export: &Export,
     answer: &mut Answered,
@@ -77,7 +78,7 @@ pub(super) async fn keep(
         "a page is returned, although the store could not keep it yet: {}",
         fault.message
     );
-    observer.note(Note::new(Level::Warning, text));
+    observer.note(Note::new(Level::Warning, text).about(service.about().with(&fault)));
     Ok(())
 }
 
@@ -290,6 +291,7 @@ impl StoredRange {
             || (rows > 0 && asked.page.cursor.is_some());
         if let Some(export) = export.filter(|_| leads_on) {
             keep(
+                &self.service,
                 &self.exports,
                 export,
                 &mut asked,

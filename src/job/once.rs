@@ -8,8 +8,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
-use crate::client::{Client, Journal};
+use crate::client::observer::{About, Level, LogFields, Note, OpenWait, UnrecordedJob};
+use crate::client::{Client, Journal, messages};
 use crate::clock::{Millis, timestamp};
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -96,7 +96,7 @@ pub async fn create(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(not_noted(&key, &job, &fault));
+                observer.note(not_noted(client, &key, &job, &fault));
             }
             Ok(job)
         }
@@ -109,7 +109,8 @@ pub async fn create(
                      outcome counts as unknown until that is recorded",
                     fault.message
                 );
-                observer.note(Note::new(Level::Warning, text));
+                let about = about(client, &key, None).with(&fault);
+                observer.note(Note::new(Level::Warning, text).about(about));
             }
             Err(error)
         }
@@ -218,7 +219,11 @@ async fn claim(
     let deadline = client.deadline();
     let (mut step, mut wait) = (
         STEPS.0,
-        OpenWait::new("another call is creating this job", SAID_AFTER),
+        OpenWait::new(
+            "another call is creating this job",
+            about(client, key, None),
+            SAID_AFTER,
+        ),
     );
     loop {
         let standing = || {
@@ -345,7 +350,12 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
     Error::new(Kind::Timeout, message).past_deadline()
 }
 
-fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
+/// The fields of a log record about a name.
+fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
+    messages::fields_of(client, Some(&key.project_id), job)
+}
+
+fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
     let (id, why) = (job.id.as_str(), fault.message.to_string());
     let text = format!(
         "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
@@ -356,6 +366,7 @@ fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
         name: key.name.clone(),
         job: id.to_owned(),
         why,
+        fields: about(client, key, Some(id)).with(fault),
     };
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }

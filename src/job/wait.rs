@@ -216,11 +216,13 @@ async fn until_final(
         }
         if asked {
             let pause = at.saturating_duration_since(Instant::now());
+            let (project, id) = (target.project.as_str(), target.id.as_str());
+            let about = messages::fields_of(client, Some(project), Some(id));
             client.note_pause(
                 pause,
                 "wait_for_job",
                 messages::SERVICE_ASKED,
-                None,
+                Some(about.into()),
                 observer,
             );
         }

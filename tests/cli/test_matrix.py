@@ -107,6 +107,7 @@ ROWS = [
         store=4,
         json=("-o", "r.html", "--force", "--json"),
     ),
+    Row("api", ("GET", "/v2/agent/{project_id}/job/job-1")),
     Row("doctor", shows_failures=True),
 ]
 

@@ -119,21 +119,16 @@ pub(crate) fn check_slot(process: &Process, error: &Error) {
 
 /// Never more than a budget in any hour, however the service counts.
 pub(crate) fn hours(world: &World, sent: &[Sent]) {
-    let Scenario {
-        jumps,
-        deletions,
-        settings,
-        ..
-    } = &world.scenario;
-    let only_back = jumps.iter().all(|jump| jump.by < 0);
-    // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
-    let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
+    let settings = &world.scenario.settings;
+    if !world.scenario.ledger_holds() {
+        return;
+    }
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
     for sent in sent {
         let (Some(left), Some(account)) = (sent.left, account(settings, sent)) else {
             continue;
         };
-        let owner = (!shared).then_some((sent.process, sent.life));
+        let owner = (!settings.store).then_some((sent.process, sent.life));
         // Somewhere between the two the service counted it.
         ledgers
             .entry((account, owner))

@@ -231,7 +231,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
-    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(terms, state.clock.steady_now())", "NONE"),
+    "budget-refusal-ends-with-the-file": (BUDGET, "account.still_refused(now, millis(left));", ""),
     "budget-of-jobs-unused": (
         CALL,
         "Some(project) if creates => Some(Limit::Jobs(project))",
@@ -253,7 +253,6 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         '"SELECT id FROM account WHERE base_url = ?1 AND organization = ?2"',
         '"SELECT id FROM account WHERE ?1 = ?1 AND organization = ?2"',
     ),
-    "budget-future-counts-for-ever": (POLICY, "entry.at = entry.at.min(now);", ""),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
     "store-whole-too-early": (EXPORTS, "walk.whole = !place.has_more;", "walk.whole = true;"),
