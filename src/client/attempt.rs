@@ -188,7 +188,7 @@ impl Client {
                 "{}: an unreadable Retry-After was ignored",
                 messages::what(call)
             );
-            observer.note(Note::new(Level::Warning, text).about(messages::fields(call)));
+            observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {

@@ -61,6 +61,8 @@ pub struct Call {
     pub prompt: Option<Arc<str>>,
     /// Where its attempts are noted, beyond this process.
     pub journal: Option<Arc<dyn Journal>>,
+    /// What it shares with other calls that want the same.
+    pub flight: Option<Arc<dyn SingleFlight>>,
 }
 
 /// A note about a write that outlives the process: it is there whenever the write may have happened.
@@ -71,6 +73,20 @@ pub trait Journal: Send + Sync {
 
     /// It is proven that nothing happened.
     fn nothing_happened(&self);
+}
+
+/// A request that several calls want at the same time: one of them sends it, and the others wait for what it brings.
+pub trait SingleFlight: Send + Sync {
+    /// Waits until this call is the one that sends it, until `deadline` at the latest. Fails if another call has got what it
+    /// brings. An error's text follows "not sent".
+    fn enter<'a>(
+        &'a self,
+        deadline: Instant,
+        observer: &'a dyn Observer,
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// Another call may send it, while this one waits for the budget.
+    fn leave(&self);
 }
 
 impl fmt::Debug for Call {
@@ -355,7 +371,7 @@ impl Client {
             } else {
                 messages::ATTEMPT_FAILED
             };
-            let about = Some(messages::fields(call).into());
+            let about = Some(messages::fields(call, self).into());
             self.pause(
                 pause,
                 &format!("{}: retry {number}", report.what()),

@@ -8,15 +8,15 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
-use crate::client::{Client, Journal};
+use crate::client::observer::{About, Level, LogFields, Note, OpenWait, UnrecordedJob};
+use crate::client::{Client, Journal, messages};
 use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
-use crate::store::{CreatedJob, Creation, CreationLock, NameRecord, NameState, OnceKey, OnceNames};
+use crate::store::{CreatedJob, Creation, FileLock, NameRecord, NameState, OnceKey, OnceNames};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::{json, safe};
 
@@ -96,7 +96,7 @@ pub async fn create(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(not_noted(&key, &job, &fault));
+                observer.note(not_noted(client, &key, &job, &fault));
             }
             Ok(job)
         }
@@ -110,7 +110,8 @@ pub async fn create(
                      outcome counts as unknown until that is recorded",
                     fault.message
                 );
-                observer.note(Note::new(Level::Warning, text));
+                let about = about(client, &key, None).with(&fault);
+                observer.note(Note::new(Level::Warning, text).about(about));
             }
             Err(error)
         }
@@ -168,7 +169,7 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 
 enum Claim {
     /// The name is free, and no other call creates its job meanwhile.
-    Ours(CreationLock),
+    Ours(FileLock),
     /// Its job, and when it was created: the service may not know it yet.
     Created(CreatedJob, Option<Instant>),
 }
@@ -184,7 +185,11 @@ async fn claim(
     let deadline = client.deadline();
     let (mut step, mut wait) = (
         STEPS.0,
-        OpenWait::new("another call is creating this job", SAID_AFTER),
+        OpenWait::new(
+            "another call is creating this job",
+            about(client, key, None),
+            SAID_AFTER,
+        ),
     );
     loop {
         let found = names.claim(key.clone(), prompt.0.clone());
@@ -292,7 +297,12 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
     Error::new(Kind::Timeout, message).past_deadline()
 }
 
-fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
+/// The fields of a log record about a name.
+fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
+    messages::fields_of(client, Some(&key.project_id), job)
+}
+
+fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
     let (id, why) = (job.id.as_str(), fault.message.to_string());
     let text = format!(
         "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
@@ -303,6 +313,7 @@ fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
         name: key.name.clone(),
         job: id.to_owned(),
         why,
+        fields: about(client, key, Some(id)).with(fault),
     };
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
@@ -313,7 +324,7 @@ pub(crate) struct Creating {
     key: OnceKey,
     prompt: Arc<str>,
     /// Held until all that was noted is written, also where the call was dropped before.
-    lock: Arc<CreationLock>,
+    lock: Arc<FileLock>,
     /// Why something could not be written.
     fault: Arc<Mutex<Option<Error>>>,
     /// Whether it stands in the store that the request is about to leave.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::client::observer::{About, Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::client::retry::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
@@ -171,6 +171,10 @@ async fn until_final(
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
     let mut unknown_statuses = Vec::new();
+    let about = || {
+        let (project, id) = (target.project.as_str(), target.id.as_str());
+        messages::fields_of(client, Some(project), Some(id))
+    };
     let unborn = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
@@ -210,7 +214,7 @@ async fn until_final(
                 let is_final = job.is_final() || wait.also_final.contains(&job.status);
                 stale = stale && is_final && asked < settled;
                 if !is_final && !job.is_known() && !unknown_statuses.contains(&job.status) {
-                    observer.note(unknown_status(&job));
+                    observer.note(unknown_status(&job, about()));
                     unknown_statuses.push(job.status.clone());
                 }
                 observer.polled(&job).await;
@@ -251,7 +255,7 @@ async fn until_final(
                 pause,
                 "wait_for_job",
                 messages::SERVICE_ASKED,
-                None,
+                Some(about().into()),
                 observer,
             );
         }
@@ -346,13 +350,14 @@ fn unanswered() -> Error {
 }
 
 /// The line about a status that is neither final nor that of a job at work.
-fn unknown_status(job: &Job) -> Note {
+fn unknown_status(job: &Job, fields: LogFields) -> Note {
     let status = safe(&job.status, MAX_STATUS);
     let text = format!(
         "job {} has the status '{status}', which this client does not know: the wait goes on",
         shown(&job.id),
     );
-    Note::new(Level::Warning, text).about(About::UnknownStatus(status))
+    let fields = Box::new(fields);
+    Note::new(Level::Warning, text).about(About::UnknownStatus { status, fields })
 }
 
 /// An id, which the service chose.

@@ -1,8 +1,6 @@
 //! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
@@ -12,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
-use crate::store::fork::LockedFile;
+use crate::store::lock::FileLock;
 use crate::store::pages::{pack, unpack, wire};
-use crate::store::{ClientStore, account, lock};
+use crate::store::{ClientStore, account};
 use crate::text::safe;
 
 /// The columns of a [`Creation`].
@@ -60,7 +58,7 @@ pub struct CreatedJob {
 #[derive(Debug)]
 pub enum NameRecord {
     /// No other call creates its job while the lock is held.
-    Free(CreationLock),
+    Free(FileLock),
     /// Another call is creating its job.
     Creating,
     /// It is taken, by the same prompt. Without a job, its outcome is unknown.
@@ -117,7 +115,7 @@ impl OnceNames {
                     None
                 }
             };
-            let lock = CreationLock::take(&transaction, &client, &key)?;
+            let lock = take_lock(&transaction, &client, &key)?;
             Ok(match (lock, unknown) {
                 (None, _) => NameRecord::Creating,
                 (Some(lock), None) => NameRecord::Free(lock),
@@ -148,7 +146,7 @@ impl OnceNames {
             let state = |creation: Creation| {
                 let state = match &creation.job {
                     Some(_) => NameState::Created,
-                    None => match CreationLock::take(&transaction, &client, &creation.key)? {
+                    None => match take_lock(&transaction, &client, &creation.key)? {
                         Some(_) => NameState::Unknown,
                         None => NameState::Creating,
                     },
@@ -237,7 +235,7 @@ impl OnceNames {
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
             let transaction = immediate(connection)?;
-            let Some(lock) = CreationLock::take(&transaction, &client, &key)? else {
+            let Some(lock) = take_lock(&transaction, &client, &key)? else {
                 return Ok(None);
             };
             let account = account::number(&transaction, &client.owner)?;
@@ -325,66 +323,22 @@ fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
 /// Bytes of a lock's name.
 const LOCK_NAME: usize = 8;
 
-/// The right to create the job of a name. The file system keeps it, and drops it with the process: a name that nobody has
-/// locked, and that has no job, was left by a process that died.
-#[derive(Debug)]
-pub struct CreationLock {
-    file: LockedFile,
-    path: PathBuf,
-}
-
-impl CreationLock {
-    /// Takes the lock of a name, unless another call has it. A caller that only looks takes it, too, and drops it before its
-    /// `transaction`, which only one caller at a time can begin: so it keeps no other from the lock.
-    fn take(
-        transaction: &Transaction<'_>,
-        client: &ClientStore,
-        key: &OnceKey,
-    ) -> Result<Option<Self>, Fault> {
-        // The same for all: another key or organization may resolve the name.
-        let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
-        let name = digest(transaction, &words.join("\0"))?;
-        let name = name
-            .iter()
-            .take(LOCK_NAME)
-            .fold("-once-".to_owned(), |hex, byte| {
-                hex + &format!("{byte:02x}")
-            });
-        let path = beside(client.store.path(), &name);
-        while let Some(file) = lock::take(&path)? {
-            // The one who had it may have removed the file that was opened here.
-            if is_at(&file, &path)? {
-                return Ok(Some(Self {
-                    file: LockedFile::keep(file),
-                    path,
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Drop for CreationLock {
-    fn drop(&mut self) {
-        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
-        if cfg!(unix) && self.file.is_ours() {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Whether an open file is the one that stands at `path`.
-fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let open = file.metadata()?;
-        Ok(fs::symlink_metadata(path)
-            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        Ok(true)
-    }
+/// Takes the right to create the job of a name, unless another call has it. A name that nobody has locked, and that has no job,
+/// was left by a process that died. A caller that only looks takes it, too, and drops it before its `transaction`, which only
+/// one caller at a time can begin: so it keeps no other from the lock.
+fn take_lock(
+    transaction: &Transaction<'_>,
+    client: &ClientStore,
+    key: &OnceKey,
+) -> Result<Option<FileLock>, Fault> {
+    // The same for all: another key or organization may resolve the name.
+    let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
+    let name = digest(transaction, &words.join("\0"))?;
+    let name = name
+        .iter()
+        .take(LOCK_NAME)
+        .fold("-once-".to_owned(), |hex, byte| {
+            hex + &format!("{byte:02x}")
+        });
+    FileLock::take(beside(client.store.path(), &name))
 }

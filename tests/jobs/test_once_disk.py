@@ -226,8 +226,11 @@ def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
     (warning,) = (each.message for each in caught)
     assert isinstance(warning, UnrecordedJobWarning)
     assert (warning.name, warning.job_id, "no room" in warning.reason) == (NAME, "job-2", True)
-    assert "job job-2 was created under the name" in caplog.text
-    assert "no room" in caplog.text
+    record: Any = next(each for each in caplog.records if "created under the name" in each.getMessage())
+    assert "job job-2 was created under the name" in record.getMessage()
+    assert "no room" in record.getMessage()
+    known = (record.project_id, record.job_id, record.host, record.error_type)
+    assert known == (stub.project_id, "job-2", "127.0.0.1", "DocPlatformError")
     assert is_unknown(face, client)
 
 

@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyWeakrefReference};
 
-use crate::client::observer::{About, Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
@@ -347,7 +347,9 @@ impl Running {
                 }
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
-                    Some(About::UnknownStatus(status)) => job::warn_status(py, &note.text, status)?,
+                    Some(About::UnknownStatus { status, .. }) => {
+                        job::warn_status(py, &note.text, status)?
+                    }
                     _ => {}
                 }
                 if let Some(waiting) = note.waiting {
@@ -524,9 +526,12 @@ impl Running {
             return error;
         }
         let _ = error.value(py).setattr("_job_id", &job);
+        let mut about = LogFields::default();
         let note = match (job, write) {
             (Some(job), _) => {
-                let what = format!("job {} keeps running", crate::text::safe(&job, MAX_SEGMENT));
+                let shown = crate::text::safe(&job, MAX_SEGMENT);
+                let what = format!("job {shown} keeps running");
+                about.job_id = Some(shown);
                 message![what, Advice::WaitForJob { job }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
@@ -542,7 +547,7 @@ impl Running {
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,
-                &Note::new(Level::Warning, format!("interrupted: {note}")),
+                &Note::new(Level::Warning, format!("interrupted: {note}")).about(about),
             )
         {
             other.write_unraisable(py, None);

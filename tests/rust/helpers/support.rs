@@ -289,6 +289,7 @@ pub(crate) fn read() -> Call {
         is_other: false,
         prompt: None,
         journal: None,
+        flight: None,
     }
 }
 

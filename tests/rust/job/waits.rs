@@ -221,7 +221,7 @@ async fn an_unknown_status_is_waited_on() {
         .notes()
         .into_iter()
         .filter_map(|note| match note.about {
-            Some(About::UnknownStatus(status)) => Some(status),
+            Some(About::UnknownStatus { status, .. }) => Some(status),
             _ => None,
         })
         .collect();
