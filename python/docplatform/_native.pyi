@@ -55,6 +55,7 @@ __all__ = [
     "AsyncVisitors",
     "Client",
     "Comparison",
+    "FixList",
     "Job",
     "Rows",
     "Table",
@@ -485,6 +486,46 @@ class Client:
             ({}, {})
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
+        """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> FixList:
+        """Finds what readers of the docs stumble over, the costliest problem first, with an instruction for the agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that the key may not read, or that is empty, is named in
+        ``warnings``.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default.
+            unanswered: The values of ``resolutionStatus`` of questions that were not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request. 403 for some of the listings is no error.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/webhooks', '31 of 40 ratings are thumbs down, and 12 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes if row["path"]}
+            >>> report = client.run_jobs(prompts, once=True)  # doctest: +SKIP
         """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
@@ -2645,6 +2686,28 @@ class TrendTable(Table):
         """
 
 @final
+class FixList(Table):
+    """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase that readers
+    searched for without a click, the costliest first. It never changes and never sends a request.
+
+    ``readers`` estimates how many people met the problem. It is the sum of three estimates, rounded: the people who
+    read the page (``human``), times the lower end of the 95 % Wilson interval of the share of thumbs down; the unanswered
+    questions that were asked on the page; the searches that ended without a click, which are ``hits * (1 - ctr)``
+    for phrases with a click-through rate below 0.1.
+
+    The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers``, ``human``
+    (null if the key may not read the visitors), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and ``searches``
+    (int64), ``evidence`` (JSON: up to ten comments and questions in readers' own words), ``why`` (string: the
+    evidence in one sentence) and ``prompt`` (string: an instruction for the agent). In ``prompt``, readers' words are
+    quoted as data that the agent must not obey. Review the pull request all the same: readers' words are not yours.
+
+    Example:
+        >>> fixes = client.fix_first("2026-10")
+        >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
+        (1234, 31, 12)
+    """
+
+@final
 class Comparison(Table):
     """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
     changes and never sends a request.
@@ -3273,6 +3336,46 @@ class AsyncClient:
             ({}, {})
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
+        """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, FixList]:
+        """Finds what readers of the docs stumble over, the costliest problem first, with an instruction for the agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that the key may not read, or that is empty, is named in
+        ``warnings``.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default.
+            unanswered: The values of ``resolutionStatus`` of questions that were not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request. 403 for some of the listings is no error.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/webhooks', '31 of 40 ratings are thumbs down, and 12 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes if row["path"]}
+            >>> report = client.run_jobs(prompts, once=True)  # doctest: +SKIP
         """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None

@@ -579,6 +579,17 @@ fn mapping_items<'py>(
     mapping.items()?.iter().map(item).collect()
 }
 
+/// Some texts, or one.
+pub(crate) fn texts(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![text(what, value)?]);
+    }
+    let all = value
+        .try_iter()
+        .map_err(|_| wrong_type(what, "a list of texts, or one text", value))?;
+    all.map(|one| text(what, &one?)).collect()
+}
+
 /// Ids of projects: some, or one; each of them once.
 pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     // Of hundreds, which one.
@@ -591,15 +602,8 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
 
 /// The same as texts, for what is sent nowhere.
 pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if value.is_instance_of::<PyString>() {
-        return Ok(vec![text("projects", value)?]);
-    }
-    let all = value
-        .try_iter()
-        .map_err(|_| wrong_type("projects", "ids of projects", value))?;
     let mut ids = Vec::new();
-    for id in all {
-        let id = text("projects", &id?)?;
+    for id in texts("projects", value)? {
         if !ids.contains(&id) {
             ids.push(id);
         }

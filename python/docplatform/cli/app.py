@@ -14,6 +14,7 @@ from docplatform.cli import (
     doctor,
     exits,
     export,
+    fix,
     job,
     plain,
     secrets,
@@ -115,6 +116,7 @@ def _of(listing: Listing) -> click.Group:
 
 
 for _command in (
+    fix.fix,
     job.group,
     *map(_of, LISTINGS),
     sync.sync,

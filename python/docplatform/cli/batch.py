@@ -46,12 +46,15 @@ def run(session: Session, prompts: dict[str, str], **how: Any) -> None:
                 show(session, begun)
             raise
     show(session, report)
+    click.get_current_context().exit(worst(report, failed=bool(report.failed)))
+
+
+def worst(report: JobsReport, *, failed: bool) -> Exit:
+    """The exit code of the worst outcome."""
     if report.unknown:
         waits = all(isinstance(error, TimeoutError) for error in report.unknown.values())
-        code = Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
-    else:
-        code = Exit.JOB_FAILED if report.failed else Exit.DONE
-    click.get_current_context().exit(code)
+        return Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
+    return Exit.JOB_FAILED if failed else Exit.DONE
 
 
 def show(session: Session, report: JobsReport) -> None:

@@ -276,6 +276,12 @@ def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..
     return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
 
 
+def with_fixes(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Like :func:`with_budget`, for a command that may also create jobs."""
+    given = (_DRY_RUN, _JOB_PATH, _JOBS_PER_HOUR, *_STORE, _ON_BUDGET, *_SHARED)
+    return _with(command, given, fetches=True, spends=True)
+
+
 def _with(
     command: Callable[Concatenate[Session, P], None],
     given: Sequence[Callable[..., Any]],

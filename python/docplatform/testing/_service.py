@@ -8,13 +8,16 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
 
+from docplatform.testing import _story as story
 from docplatform.testing._listings import CALLER_STATS, THREAD, Asked, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
@@ -330,7 +333,9 @@ class Service:
                 "/".join(listed)
             ):
                 self._check(method, "GET", project)
-                return self._page("/".join(listed), call, by_cursor.parse, by_cursor.page)
+                return self._page(
+                    "/".join(listed), call, by_cursor.parse, partial(by_cursor.page, mended=self._mended())
+                )
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -348,6 +353,18 @@ class Service:
         self.jobs.append(job)
         self._jobs_by_id[job.id] = job
         return job
+
+    def _mended(self) -> dict[str, int]:
+        """The pages that a completed job was for, each with the day on which the first such job was created."""
+        days: dict[str, int] = {}
+        for job in self.jobs:
+            for problem in story.PROBLEMS if job.status == "completed" else ():
+                if problem.path in job.prompts[0]:
+                    # A test may have set any text.
+                    with suppress(ValueError):
+                        day = datetime.fromisoformat(job.created_at).date().toordinal()
+                        days[problem.path] = min(day, days.get(problem.path, day))
+        return days
 
     def _find(self, project: str, job_id: str) -> StubJob:
         job = self._jobs_by_id.get(job_id)

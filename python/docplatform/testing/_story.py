@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -189,6 +189,36 @@ PAGES = (
     Page("/community/showcase", 0.03, 0.0003, USUAL),
 )
 """The pages that the story is about; those of :func:`page` come after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A page that readers stumble over, and what they say of it."""
+
+    path: str
+    thumbs_up: int
+    """In a month like January 2026, as ``thumbs_down``."""
+    thumbs_down: int
+    comment: str
+    question: str
+
+
+PROBLEMS = (
+    Problem(
+        "/sdk/v1", 8, 52, "The example calls a function that is gone", "Which function replaces connect()?"
+    ),
+    Problem("/guides/deployment", 22, 18, "Step 3 fails behind a proxy", "How do I deploy behind a proxy?"),
+    Problem("/guides/webhooks", 28, 12, "The example does not run", "How do I verify a webhook's signature?"),
+)
+"""The pages that readers stumble over, the costliest of October 2026 first."""
+MISSED = ("terraform provider", "on premise")
+"""The phrases that readers search for and find nothing."""
+
+
+def is_mended(problem: Problem, day: int, mended: Mapping[str, int]) -> bool:
+    """Whether the agent mended its page before a day. Then readers stop complaining."""
+    return mended.get(problem.path, day) < day
+
 
 _SECTIONS = {
     "getting-started": 0.6,

@@ -20,6 +20,7 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::reading::StoreAnswer;
@@ -159,6 +160,7 @@ impl Meta {
     fn fields(&self) -> &'static [Field] {
         match self.endpoint() {
             _ if self.class == "Comparison" => compare::COLUMNS,
+            _ if self.class == "FixList" => fix::COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
