@@ -285,7 +285,7 @@ fn shown(error: &Error, heard: &Heard) -> Vec<String> {
     let notes = heard.0.lock().expect("no panic while it was held").clone();
     own.chain(attempts)
         .chain(notes)
-        .chain([error.message.clone(), format!("{error:?}")])
+        .chain([error.to_string(), format!("{error:?}")])
         .collect()
 }
 
@@ -322,7 +322,7 @@ fn checkpoint(text: &str) -> &'static str {
             "checkpoint"
         }
         Err(error) => {
-            check_text(&error.message);
+            check_text(&error.to_string());
             "no checkpoint"
         }
     }
@@ -344,7 +344,7 @@ fn date(text: &str) -> &'static str {
             "date"
         }
         Err(error) => {
-            check_text(&error.message);
+            check_text(&error.to_string());
             if instant.is_ok() {
                 "instant"
             } else {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::text::message::Message;
+
 /// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
@@ -130,7 +132,7 @@ pub struct Error(Box<Details>);
 pub struct Details {
     pub kind: Kind,
     /// The text for people, complete and without secrets.
-    pub message: String,
+    pub message: Message,
     /// What it means for a write. For a read, only `NotSent` is used.
     pub outcome: Option<Outcome>,
     pub status: Option<u16>,
@@ -153,7 +155,7 @@ pub struct Details {
 
 impl Error {
     /// An error with a kind and a message, and nothing else.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: Kind, message: impl Into<Message>) -> Self {
         Self(Box::new(Details {
             kind,
             message: message.into(),
@@ -161,11 +163,11 @@ impl Error {
         }))
     }
 
-    pub fn argument(message: impl Into<String>) -> Self {
+    pub fn argument(message: impl Into<Message>) -> Self {
         Self::new(Kind::Argument, message)
     }
 
-    pub fn configuration(message: impl Into<String>) -> Self {
+    pub fn configuration(message: impl Into<Message>) -> Self {
         Self::new(Kind::Configuration, message)
     }
 
@@ -222,7 +224,7 @@ impl std::ops::DerefMut for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        self.message.fmt(f)
     }
 }
 

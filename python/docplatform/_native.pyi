@@ -70,6 +70,7 @@ __all__ = [
     "_TableRows",
     "_WholeFile",
     "__version__",
+    "_all_parts",
     "_api_key",
     "_begun",
     "_check",
@@ -2220,8 +2221,11 @@ class Visitors(Rows):
 # How pickles find back.
 def _job(raw: str, project_id: str) -> Job: ...
 
+# For tests of the faces: each setting and each advice as a part of a message.
+def _all_parts() -> tuple[Any, ...]: ...
+
 # For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str] | None: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
 

@@ -363,7 +363,7 @@ class PaginationError(DocPlatformError):
     """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
     end, or lose rows.
 
-    No rows are silently lost: ``partial`` has what was fetched. Report it to the service; a shorter range or
+    No rows are silently lost: ``partial`` has what was fetched, the rows of the page with a wrong cursor included. Report it to the service; a shorter range or
     ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
     get a ``DataWarning``.
 

@@ -23,6 +23,7 @@ use crate::clock::{Clock, Millis};
 use crate::error::Result;
 use crate::http::retry_after::{date, retry_after};
 use crate::http::{Departure, Incoming, Outgoing, SendError};
+use crate::text::message::{Advice, Message, message};
 
 /// The most of an error's body that is read.
 pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -78,13 +79,13 @@ impl Head {
 pub enum Failure {
     /// Proven: no byte was written. `fatal`: trying again cannot help.
     Unsent {
-        reason: String,
+        reason: Message,
         /// A certificate or a host name is wrong.
         fatal: bool,
     },
     /// Bytes may have left and no head came.
     Ambiguous {
-        reason: String,
+        reason: Message,
         /// It took too long, rather than broke off.
         timeout: bool,
     },
@@ -93,14 +94,14 @@ pub enum Failure {
     /// A 2xx head whose body was lost on the way.
     BodyLost {
         head: Box<Head>,
-        reason: String,
+        reason: Message,
         /// It took too long, rather than broke off.
         timeout: bool,
     },
     /// A 2xx head and a body that cannot be used: too large, encoded, not JSON, of the wrong shape.
     Unreadable {
         head: Box<Head>,
-        reason: String,
+        reason: Message,
         body: Bytes,
     },
 }
@@ -131,11 +132,11 @@ impl Client {
         let timeout = self.settings.timeout * if call.is_write() { 2 } else { 1 };
         let until = deadline.min(Instant::now() + timeout);
         let late = |what: &str| {
-            if until == deadline {
+            Message::from(if until == deadline {
                 format!("{what} within the call's deadline")
             } else {
                 format!("{what} within {} s", timeout.as_secs_f64())
-            }
+            })
         };
         let request = Outgoing {
             method: call.method.clone(),
@@ -252,7 +253,7 @@ fn whole(
     success: bool,
     body: Option<Result<Bytes, Lost>>,
     cap: usize,
-    late: impl FnOnce() -> String,
+    late: impl FnOnce() -> Message,
 ) -> Result<Answer, Failure> {
     if !success {
         // The head decides, also where the body is cut.
@@ -265,17 +266,18 @@ fn whole(
     let (reason, timeout) = match body {
         Some(Ok(body)) => return Ok(Answer { head, body }),
         Some(Err(Lost::Unusable(reason))) => {
-            let body = Bytes::new();
+            let (reason, body) = (reason.into(), Bytes::new());
             return Err(Failure::Unreadable { head, reason, body });
         }
         Some(Err(Lost::TooLarge(body))) => {
-            let reason = format!(
-                "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
-            );
+            let reason = message![
+                format!("the answer is larger than {cap} bytes"),
+                Advice::SmallerAnswers {},
+            ];
             let body = body.slice(..MAX_ERROR_BODY.min(cap));
             return Err(Failure::Unreadable { head, reason, body });
         }
-        Some(Err(Lost::Broken(reason))) => (reason, false),
+        Some(Err(Lost::Broken(reason))) => (reason.into(), false),
         None => (late(), true),
     };
     Err(Failure::BodyLost {

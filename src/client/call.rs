@@ -151,7 +151,7 @@ impl Received {
                 lock(&self.client.shared.retry_quota).give_back(self.last_retry);
                 return Ok(value);
             }
-            Err(reason) => reason,
+            Err(reason) => reason.into(),
         };
         let Answer { head, body } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));

@@ -7,12 +7,13 @@ use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
-use crate::client::throttle::Lane;
+use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::text;
+use crate::text::message::{Advice, Message, Setting, message};
 use crate::text::redact;
 
 /// The most of a body that an error keeps, in bytes of the original.
@@ -25,14 +26,6 @@ const MAX_HEADER: usize = 120;
 const MAX_SEARCHED: usize = 4096;
 /// How much of a prompt's beginning identifies it, if a service echoes only a part.
 const PROMPT_PREFIX: usize = 24;
-
-/// The advice for ids and keys that do not belong together.
-const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
-
-/// The advice where nothing can be reached, or something else answers.
-const LOOK: &str = "check base_url and the network: docplatform doctor looks at both";
-/// The advice for what mostly passes.
-const LATER: &str = "this often passes: call again later";
 
 /// Why nothing is sent after a `Retry-After`.
 pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
@@ -91,7 +84,7 @@ pub(crate) fn not_admitted(call: &Call, mut why: Error, attempts: Vec<Attempt>) 
         true => ("refused with 429, and not sent again", Outcome::Rejected),
         false => ("not sent", Outcome::NotSent),
     };
-    why.message = format!("{}: {lead}{}", what(call), why.message);
+    why.message.prepend(format!("{}: {lead}", what(call)));
     why.attempts = attempts;
     // A read that ran out of time has no outcome, wherever that was.
     let has_outcome = call.is_write() || why.kind != Kind::Timeout;
@@ -113,18 +106,17 @@ pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
 pub(crate) fn no_place(deadline: Duration) -> Error {
     let text = format!(
         " within its deadline of {} s, because too many other calls were in flight, the store was locked or \
-         this process was suspended: call again, with fewer calls at a time or a longer deadline=",
+         this process was suspended",
         deadline.as_secs_f64(),
     );
-    Error::new(Kind::Timeout, text).past_deadline()
+    Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
 }
 
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
-    error.message = format!(
-        ", because the store could not count the request: {}",
-        error.message
-    );
+    error
+        .message
+        .prepend(", because the store could not count the request: ");
     error
 }
 
@@ -139,11 +131,17 @@ pub(crate) fn not_settled(fault: &Error) -> Note {
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
-fn held(call: &Call, slot: Slot) -> (&'static str, Option<&'static str>) {
+fn held(call: &Call, slot: Slot) -> (&'static str, Option<Setting>) {
     match call.limit() {
         _ if slot.by_service => (SERVICE_ASKED, None),
-        Some(Limit::Jobs(_)) => ("the budget of new jobs is spent", Some("jobs_per_hour")),
-        _ => ("the request budget is spent", Some("requests_per_hour")),
+        Some(Limit::Jobs(_)) => (
+            "the budget of new jobs is spent",
+            Some(Setting::JobsPerHour),
+        ),
+        _ => (
+            "the request budget is spent",
+            Some(Setting::RequestsPerHour),
+        ),
     }
 }
 
@@ -166,13 +164,13 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
 /// The budget has no free request, and the call does not wait.
 pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
     let (why, setting) = held(call, slot);
-    let setting = setting.map_or_else(String::new, |setting| format!(" ({setting})"));
-    let text = format!(
-        ": {why}{setting}; the next request may go out at {:.0} (in {:.0} s): call it again then, or with \
-         on_budget=\"wait\"",
+    let setting = setting.map_or_else(Message::default, |setting| message![" (", setting, ")"]);
+    let when = format!(
+        "; the next request may go out at {:.0} (in {:.0} s)",
         slot.at,
         slot.wait.as_secs_f64().ceil(),
     );
+    let text = message![": ", why, setting, when, Advice::WaitForBudget {}];
     let mut error = Error::new(Kind::Budget, text);
     (error.resets_at, error.transient) = (Some(slot.at), true);
     error
@@ -221,18 +219,21 @@ impl Failed<'_> {
     }
 
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
-        let mut message = format!("{}: {}{}", self.what(), self.lead(), self.reason());
-        if let Some(advice) = self.advice() {
-            message.push_str("; ");
-            message.push_str(&advice);
+        let begin = format!("{}: {}", self.what(), self.lead());
+        let mut message = message![begin, self.reason()];
+        if self.verdict.kind == Kind::UnconfirmedWrite {
+            message.push(Advice::LookBeforeRepeat {});
+        } else if message.advice().is_none()
+            && let Some(advice) = self.advice()
+        {
+            message.push(advice);
         }
-        message.push_str(&self.ids());
+        message.push(self.ids());
         if attempts.len() > 1 {
-            message.push_str(&format!(" ({} attempts)", attempts.len()));
+            message.push(format!(" ({} attempts)", attempts.len()));
         }
         if deadline_exceeded {
-            message
-                .push_str(" (no further attempt: its pause would end after the call's deadline)");
+            message.push(" (no further attempt: its pause would end after the call's deadline)");
         }
         let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
         error.attempts = attempts;
@@ -241,7 +242,7 @@ impl Failed<'_> {
         error.request_id = self.request_id();
         if let Some(head) = self.failure.head() {
             error.status = Some(head.status);
-            error.retry_after = head.retry_after;
+            error.retry_after = head.retry_after.map(|wait| wait.min(MAX_THROTTLE));
         }
         if let Some(body) = self.body() {
             error.service_message = self.service_message(body);
@@ -331,99 +332,85 @@ impl Failed<'_> {
     }
 
     /// Why, without what was tried.
-    fn reason(&self) -> String {
+    fn reason(&self) -> Message {
+        let words = |reason: &Message| reason.clone().map(|text| self.words(text));
         match self.failure {
             Failure::Unsent { reason, .. } => {
-                format!(
-                    "{}: {}",
-                    self.settings.base_url.host_and_port(),
-                    self.words(reason)
-                )
+                let host = self.settings.base_url.host_and_port();
+                message![host, ": ", words(reason)]
             }
-            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => {
-                self.words(reason)
-            }
+            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => words(reason),
             Failure::Unreadable { head, reason, body } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
-                format!(
-                    "status {}: {} (content type {}, begins {:?})",
-                    head.status,
-                    self.words(reason),
+                let answer = format!(
+                    " (content type {}, begins {:?})",
                     self.header(kind),
                     text::safe(&self.clip(body), MAX_HEADER),
-                )
+                );
+                let reason = match is_page(body) {
+                    true => "a web page came instead of JSON".into(),
+                    false => words(reason),
+                };
+                message![format!("status {}: ", head.status), reason, answer]
             }
             Failure::Refused { head, body } => {
-                let words = self.service_message(body).unwrap_or_else(|| {
-                    let status = http::StatusCode::from_u16(head.status).ok();
-                    let words = status.and_then(|status| status.canonical_reason());
-                    words.unwrap_or("no message").to_owned()
-                });
-                format!("status {}: {words}", head.status)
+                let usual = || {
+                    let status = http::StatusCode::from_u16(head.status).ok()?;
+                    status.canonical_reason().map(str::to_owned)
+                };
+                let words = self.service_message(body).or_else(usual);
+                let words = words.as_deref().unwrap_or("no message");
+                format!("status {}: {words}", head.status).into()
             }
         }
     }
 
-    fn advice(&self) -> Option<String> {
-        if self.verdict.kind == Kind::UnconfirmedWrite {
-            return Some(
-                "it is not sent again automatically: look on the platform before you send it again"
-                    .to_owned(),
-            );
-        }
+    fn advice(&self) -> Option<Advice> {
         let head = match self.failure {
             Failure::Refused { head, .. } => head,
             // Of what a retry cannot help, the reason says what to do.
             Failure::Unsent { fatal: true, .. } => return None,
-            Failure::Unsent { .. } => return Some(LOOK.to_owned()),
-            Failure::Ambiguous { .. } | Failure::BodyLost { .. } => return Some(LATER.to_owned()),
-            // A page for people, as of a login or of another server.
-            Failure::Unreadable { body, .. } if body.trim_ascii_start().starts_with(b"<") => {
-                return Some(LOOK.to_owned());
+            Failure::Unsent { .. } => return Some(Advice::CheckNetwork {}),
+            Failure::Ambiguous { .. } | Failure::BodyLost { .. } => {
+                return Some(Advice::CallLater {});
             }
+            Failure::Unreadable { body, .. } if is_page(body) => return Some(Advice::CheckPage {}),
             Failure::Unreadable { .. } => return None,
         };
         Some(match head.status {
-            304 if head.location.is_none() => {
-                "the request was unconditional, so a proxy or cache on the way is broken: avoid it \
-                 with proxy= or trust_env=False"
-                    .to_owned()
-            }
-            300..=399 => {
-                let location = head.location.as_deref().unwrap_or("nowhere");
-                format!(
-                    "redirects are never followed (to {}): set base_url to the service's own address",
-                    self.header(location)
-                )
-            }
-            401 => format!(
-                "check the API key ({}): it may have expired, often after 90 days, or be of another \
-                 kind; copy a valid one from the dashboard",
-                self.settings.api_key_from,
-            ),
-            403 if self.call.is_write() => format!(
-                "the API key may be read-only, limited to other network addresses, or of another \
-                 project: {SAME_PAGE}"
-            ),
-            403 => format!(
-                "the API key may be limited to other network addresses, or of another project: {SAME_PAGE}"
-            ),
-            404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
-            408 | 500.. => LATER.to_owned(),
-            429 => match head.retry_after {
-                Some(wait) => format!("try again after {} s", wait.as_secs()),
-                None => {
-                    "the service did not say how long to wait: try again in some minutes".to_owned()
-                }
+            304 if head.location.is_none() => Advice::AvoidCache {},
+            300..=399 => Advice::ChangeAddress {
+                location: self.header(head.location.as_deref().unwrap_or("nowhere")),
             },
-            _ => "the service does not take the request as it is: change what its text names"
-                .to_owned(),
+            401 => Advice::CheckKey {
+                variable: self.settings.api_key_from.map(str::to_owned),
+            },
+            403 => Advice::CheckKeyRights {
+                write: self.call.is_write(),
+            },
+            404 | 410 => Advice::CheckIds {},
+            408 | 500.. => Advice::CallLater {},
+            429 => Advice::CallAfter {
+                seconds: head
+                    .retry_after
+                    .map(|wait| wait.min(MAX_THROTTLE).as_secs()),
+            },
+            _ => Advice::ChangeRequest {
+                has_text: self
+                    .body()
+                    .is_some_and(|body| self.service_message(body).is_some()),
+            },
         })
     }
 
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         redacted(self.call, self.settings, text)
     }
+}
+
+/// A page for people, as of a login or of another server.
+fn is_page(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"<")
 }
 
 /// A header of the service's, for display.

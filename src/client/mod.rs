@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
 use crate::lock;
 use crate::store::{Exports, OnceNames};
+use crate::text::message::{Setting, message};
 
 mod attempt;
 mod call;
@@ -275,13 +276,15 @@ impl Client {
     /// The project of a call: the one named, or the client's.
     pub fn project(&self, named: Option<&str>) -> Result<Segment> {
         if let Some(id) = named {
-            return Segment::parse("project_id", id);
+            return Segment::parse(Setting::ProjectId, id);
         }
         self.settings.project_id.clone().ok_or_else(|| {
-            Error::configuration(format!(
-                "no project: pass project_id= to the call or the client, or set {}",
-                crate::config::ENV_PROJECT_ID
-            ))
+            Error::configuration(message![
+                "no project: pass ",
+                Setting::ProjectId.argument(),
+                " or set ",
+                crate::config::ENV_PROJECT_ID,
+            ])
         })
     }
 }

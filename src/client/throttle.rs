@@ -10,8 +10,8 @@ use crate::lock;
 
 /// All paths that begin with this share one limit.
 const ANALYTICS: &str = "/v1/analytics/";
-/// The longest that calls are throttled.
-const MAX_THROTTLE: Duration = Duration::from_hours(24);
+/// The longest that calls are throttled, and the longest wait that an error reports.
+pub(crate) const MAX_THROTTLE: Duration = Duration::from_hours(24);
 
 /// The kinds of call that a service throttles apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,21 +6,24 @@ use crate::clock::{Millis, millis};
 use crate::config::ApiKey;
 use crate::config::url::Segment;
 use crate::error::{Error, Result};
+use crate::text::message::{Message, message};
 
 /// The longest name that a user gives, in bytes.
 const MAX_NAME: usize = 200;
 
 /// Checks a name that a user gives; `what` names its source in the error.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
+pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
     if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-        return Err(Error::argument(format!(
-            "{what} must be a name of 1 to {MAX_NAME} bytes without control characters"
-        )));
+        return Err(Error::argument(message![
+            what,
+            format!(" must be a name of 1 to {MAX_NAME} bytes without control characters"),
+        ]));
     }
     if name.trim() != name {
-        return Err(Error::argument(format!(
-            "{what} has white space around it, as in {name:?}: remove it"
-        )));
+        return Err(Error::argument(message![
+            what,
+            format!(" has white space around it, as in {name:?}: remove it"),
+        ]));
     }
     Ok(())
 }
@@ -38,7 +41,7 @@ pub enum Organization {
 
 impl Organization {
     /// Checks a name; `what` names its source in the error.
-    pub fn named(what: &str, name: &str) -> Result<Self> {
+    pub fn named(what: impl Into<Message>, name: &str) -> Result<Self> {
         check_name(what, name)?;
         Ok(Self::Name(name.to_owned()))
     }

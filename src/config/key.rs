@@ -1,14 +1,18 @@
 //! The API key.
 
 use std::fs::{File, Metadata};
-use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Result};
-use crate::text::{redact, safe};
+use crate::text::message::{Message, message};
+use crate::text::{io_words, redact, safe};
 
 /// Only the last four letters of a key at least this long are ever shown.
 const MIN_HINTED_KEY: usize = 20;
@@ -22,6 +26,9 @@ const KEY_PART: usize = 9;
 /// The most bytes that are read of a key's file, as some never end.
 const MAX_KEY_FILE: u64 = 4096;
 
+/// The longest wait for its content: it may be a pipe whose writer starts later.
+const MAX_KEY_FILE_WAIT: Duration = Duration::from_secs(5);
+
 /// The most of a path that an error shows, in characters.
 const MAX_SHOWN_PATH: usize = 300;
 
@@ -34,7 +41,7 @@ pub struct ApiKey(SecretString);
 
 impl ApiKey {
     /// Checks a key; `what` names it in the error, which never contains it.
-    pub fn parse(what: &str, text: &SecretString) -> Result<Self> {
+    pub fn parse(what: impl Into<Message>, text: &SecretString) -> Result<Self> {
         let key = text.expose_secret();
         let fault = if key.is_empty() {
             "is empty"
@@ -54,33 +61,27 @@ impl ApiKey {
         } else {
             return Ok(Self(text.clone()));
         };
-        Err(Error::configuration(format!("{what} {fault}")))
+        Err(Error::configuration(message![what, " ", fault]))
     }
 
     /// Reads a key's file; `what` names it in errors. The file must be readable by its owner only.
-    pub fn read_file(what: &str, path: &Path) -> Result<SecretString> {
+    pub fn read_file(what: impl Into<Message>, path: &Path) -> Result<SecretString> {
         let shown = safe(&path.display().to_string(), MAX_SHOWN_PATH);
-        let fail = |why: &str| Err(Error::configuration(format!("{what}: {why}")));
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| {
-            let found = file.metadata()?;
-            file.take(MAX_KEY_FILE).read_to_string(&mut text)?;
-            Ok(found)
-        });
-        // Wiped, like the key itself.
-        let text = SecretString::from(text);
-        match read {
-            Ok(found) if is_open_to_others(&found) => fail(&format!(
+        let what = what.into();
+        let fail = |why: &str| Err(Error::configuration(message![what, format!(": {why}")]));
+        match read_within(path.to_owned(), MAX_KEY_FILE_WAIT) {
+            Ok((found, _)) if is_open_to_others(&found) => fail(&format!(
                 "others can read the file of the API key: chmod 600 {shown}"
             )),
-            Ok(_) => Ok(text.expose_secret().trim().into()),
+            Ok((_, text)) => Ok(text.expose_secret().trim().into()),
             // It may be the key itself, which nobody is to see.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",
             ),
             Err(error) => fail(&format!(
-                "the file of the API key cannot be read: {shown}: {error}"
+                "the file of the API key cannot be read: {shown}: {}",
+                io_words(&error)
             )),
         }
     }
@@ -125,6 +126,24 @@ impl ApiKey {
     }
 }
 
+/// Reads the beginning of a file on a thread of its own: a pipe may have no writer, and a terminal nobody who types.
+fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, SecretString)> {
+    let (sender, answer) = mpsc::channel();
+    let read = move || {
+        let file = File::open(path)?;
+        let found = file.metadata()?;
+        let mut text = String::new();
+        let read = file.take(MAX_KEY_FILE).read_to_string(&mut text);
+        // Wiped, like the key itself.
+        let text = SecretString::from(text);
+        read.map(|_| (found, text))
+    };
+    thread::Builder::new().spawn(move || drop(sender.send(read())))?;
+    let late = format!("nothing was written to it within {} s", patience.as_secs());
+    let read = answer.recv_timeout(patience);
+    read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
+}
+
 /// Whether the name of a file that is not there may be a key: long, without an ending, and in no directory that is there.
 fn is_like_a_key(name: &Path) -> bool {
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY && name.extension().is_none();
@@ -147,5 +166,21 @@ fn is_open_to_others(_: &Metadata) -> bool {
 impl PartialEq for ApiKey {
     fn eq(&self, other: &Self) -> bool {
         self.0.expose_secret() == other.0.expose_secret()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nobody_writes_ends_with_an_error() {
+        use std::os::fd::AsRawFd as _;
+        let (silent, writer) = io::pipe().unwrap();
+        let path = format!("/dev/fd/{}", silent.as_raw_fd());
+        let read = read_within(path.into(), Duration::from_millis(1));
+        assert_eq!(read.unwrap_err().kind(), ErrorKind::TimedOut);
+        drop(writer);
     }
 }

@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
+use crate::text::message::{Message, message};
 use crate::text::redact;
 use account::{Owner, Terms};
 
@@ -31,8 +32,8 @@ const MIN_SECRET_HEADER: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub api_key: ApiKey,
-    /// Where the key came from, as errors name it: the argument, or the environment's variable.
-    pub api_key_from: &'static str,
+    /// The environment's variable that the key came from; `None` if it was an argument.
+    pub api_key_from: Option<&'static str>,
     pub base_url: BaseUrl,
     /// The project of calls that name none.
     pub project_id: Option<Segment>,
@@ -63,8 +64,13 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// Which secret of these settings `text` repeats, if any.
+    /// The secret of these settings that `text` repeats, as it is or encoded.
     pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
+        let plain = self.plain_secret_in(text);
+        plain.or_else(|| self.plain_secret_in(&redact::decoded(text)))
+    }
+
+    fn plain_secret_in(&self, text: &str) -> Option<&'static str> {
         if self.api_key.is_in(text) {
             return Some("the API key");
         }
@@ -98,22 +104,22 @@ impl PartialEq for Wire {
     }
 }
 
-pub fn seconds(what: &str, value: f64) -> Result<Duration> {
+pub fn seconds(what: impl Into<Message>, value: f64) -> Result<Duration> {
     positive(what, value, value > 0.0, "above 0")
 }
 
-pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
+pub fn seconds_or_zero(what: impl Into<Message>, value: f64) -> Result<Duration> {
     positive(what, value, value >= 0.0, "0 or more")
 }
 
-fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
+fn positive(what: impl Into<Message>, value: f64, fits: bool, bound: &str) -> Result<Duration> {
     /// A hundred years: far beyond any use, far below any overflow.
     const MAX_SECONDS: f64 = 100.0 * 365.0 * 86_400.0;
     if value.is_finite() && fits && value <= MAX_SECONDS {
         return Ok(Duration::from_secs_f64(value));
     }
     let text = format!(
-        "{what} must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
+        " must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
     );
-    Err(Error::argument(text))
+    Err(Error::argument(message![what, text]))
 }

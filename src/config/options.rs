@@ -11,6 +11,7 @@ use crate::config::key::ApiKey;
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::config::{Settings, StoreSettings, Wire, seconds, seconds_or_zero};
 use crate::error::{Error, Result};
+use crate::text::message::{Advice, Message, Setting, message};
 
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
 /// The path of a file with the API key, used if [`ENV_API_KEY`] is not set.
@@ -148,11 +149,11 @@ impl Options {
         }
         self.from_env = from_env;
         if self.store.as_deref() == Some(Path::new(":memory:")) {
-            return Err(Error::argument(format!(
-                "{} is \":memory:\", but a store is a file, which all processes share: give the path of one, for a test \
-                 in a temporary directory (tempfile.TemporaryDirectory(), pytest's tmp_path)",
-                self.name_of("store")
-            )));
+            return Err(Error::argument(message![
+                self.name_of(Setting::Store),
+                " is \":memory:\", but a store is a file, which all processes share: give the path of one",
+                Advice::TemporaryStore {},
+            ]));
         }
         // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
@@ -176,9 +177,12 @@ impl Options {
         ];
         let found = Self::default().resolve(|name| wanted.contains(&name).then(|| env(name))?)?;
         let organization = match (&found.organization, &found.api_key) {
-            (Some(name), _) => Some(Organization::named(found.name_of("organization"), name)?),
+            (Some(name), _) => Some(Organization::named(
+                found.name_of(Setting::Organization),
+                name,
+            )?),
             (None, Some(key)) => Some(Organization::Key(ApiKey::parse(
-                found.name_of("api_key"),
+                found.name_of(Setting::ApiKey),
                 key,
             )?)),
             (None, None) => None,
@@ -186,7 +190,7 @@ impl Options {
         let base_url = found
             .base_url
             .as_ref()
-            .map(|url| BaseUrl::parse(found.name_of("base_url"), url, true));
+            .map(|url| BaseUrl::parse(found.name_of(Setting::BaseUrl), url, true));
         Ok((
             base_url.transpose()?.map(|url| url.as_str().to_owned()),
             organization,
@@ -194,11 +198,16 @@ impl Options {
     }
 
     /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
-    pub(crate) fn name_of(&self, setting: &'static str) -> &'static str {
-        self.from_env
-            .iter()
-            .find(|(from_env, _)| *from_env == setting)
-            .map_or(setting, |(_, variable)| variable)
+    pub(crate) fn name_of(&self, setting: Setting) -> Message {
+        self.variable_of(setting)
+            .map_or_else(|| setting.into(), Message::from)
+    }
+
+    /// The environment's variable that the value of `setting` came from.
+    pub(crate) fn variable_of(&self, setting: Setting) -> Option<&'static str> {
+        let mut from_env = self.from_env.iter();
+        let (_, variable) = from_env.find(|(from_env, _)| *from_env == setting.name())?;
+        Some(variable)
     }
 
     /// Checks everything; `env` looks up environment variables.
@@ -209,19 +218,23 @@ impl Options {
     /// Checks everything, without the environment.
     pub(crate) fn check(&self) -> Result<Settings> {
         let api_key = self.api_key.as_ref().ok_or_else(|| {
-            Error::configuration(format!(
-                "no API key: pass api_key= or set {ENV_API_KEY} (or {ENV_API_KEY_FILE})"
-            ))
+            Error::configuration(message![
+                "no API key: pass ",
+                Setting::ApiKey.argument(),
+                format!(" or set {ENV_API_KEY} (or {ENV_API_KEY_FILE})"),
+            ])
         })?;
         let base_url = self.base_url.as_ref().ok_or_else(|| {
-            Error::configuration(format!(
-                "no base URL: pass base_url= or set {ENV_BASE_URL} to the address of your documentation platform"
-            ))
+            Error::configuration(message![
+                "no base URL: pass ",
+                Setting::BaseUrl.argument(),
+                format!(" or set {ENV_BASE_URL} to the address of your documentation platform"),
+            ])
         })?;
-        let api_key = ApiKey::parse(self.name_of("api_key"), api_key)?;
-        let base_url = BaseUrl::parse(self.name_of("base_url"), base_url, self.allow_http)?;
+        let api_key = ApiKey::parse(self.name_of(Setting::ApiKey), api_key)?;
+        let base_url = BaseUrl::parse(self.name_of(Setting::BaseUrl), base_url, self.allow_http)?;
         let project = |id: &String| {
-            Segment::parse(self.name_of("project_id"), id)
+            Segment::parse(self.name_of(Setting::ProjectId), id)
                 .map_err(|error| Error::configuration(error.message.clone()))
         };
         let project_id = self.project_id.as_ref().map(project).transpose()?;
@@ -230,35 +243,41 @@ impl Options {
             // The texts of a page must fit into one Arrow array.
             .filter(|bytes| (1024..=1 << 29).contains(bytes))
             .ok_or_else(|| {
-                Error::argument("max_response_bytes must be 1024 (1 KiB) to 536870912 (512 MiB)")
+                Error::argument(message![
+                    Setting::MaxResponseBytes,
+                    " must be 1024 (1 KiB) to 536870912 (512 MiB)",
+                ])
             })?;
-        let job_path = Template::parse("job_path", &self.job_path)?;
+        let job_path = Template::parse(Setting::JobPath, &self.job_path)?;
         if !job_path.has_id() {
-            return Err(Error::argument("job_path must contain {id}"));
+            return Err(Error::argument(message![
+                Setting::JobPath,
+                " must contain {id}"
+            ]));
         }
         let organization = match &self.organization {
-            Some(name) => Organization::named(self.name_of("organization"), name)?,
+            Some(name) => Organization::named(self.name_of(Setting::Organization), name)?,
             None => Organization::Key(api_key.clone()),
         };
-        let timeout = seconds("timeout", self.timeout)?;
+        let timeout = seconds(Setting::Timeout, self.timeout)?;
         let owner = Owner {
             base_url: base_url.as_str().to_owned(),
             organization,
         };
         Ok(Settings {
             api_key,
-            api_key_from: self.name_of("api_key"),
+            api_key_from: self.variable_of(Setting::ApiKey),
             base_url,
             project_id,
             timeout,
-            deadline: seconds("deadline", self.deadline)?,
+            deadline: seconds(Setting::Deadline, self.deadline)?,
             max_retries: self.max_retries,
-            max_retry_after: seconds_or_zero("max_retry_after", self.max_retry_after)?,
+            max_retry_after: seconds_or_zero(Setting::MaxRetryAfter, self.max_retry_after)?,
             headers: headers(&self.headers)?,
             max_response_bytes,
             job_path,
             wire: Wire {
-                connect_timeout: seconds("connect_timeout", self.connect_timeout)?,
+                connect_timeout: seconds(Setting::ConnectTimeout, self.connect_timeout)?,
                 proxy: self.proxy.clone(),
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
@@ -280,27 +299,34 @@ impl Options {
     }
 
     fn terms(&self) -> Result<Option<Terms>> {
-        let (per_hour, reserve) = (self.name_of("requests_per_hour"), self.name_of("reserve"));
+        let per_hour = self.name_of(Setting::RequestsPerHour);
+        let reserve = self.name_of(Setting::Reserve);
         match (self.requests_per_hour, self.reserve.unwrap_or(0)) {
             (None, 0) => Ok(None),
-            (None, _) => Err(Error::argument(format!("{reserve} is a part of {per_hour}: set that too"))),
-            (Some(0), _) => {
-                Err(Error::argument(format!("{per_hour} must be 1 or more, or no request could ever be sent")))
-            }
+            (None, _) => Err(Error::argument(message![
+                reserve,
+                " is a part of ",
+                per_hour,
+                ": set that too"
+            ])),
+            (Some(0), _) => Err(Error::argument(message![
+                per_hour,
+                " must be 1 or more, or no request could ever be sent"
+            ])),
             (Some(hour), left) => Terms::new(hour, left).map(Some).ok_or_else(|| {
-                Error::argument(format!(
-                    "{reserve} must be less than {per_hour}, or no request could ever be sent; they are {left} and {hour}"
-                ))
+                let why = format!(", or no request could ever be sent; they are {left} and {hour}");
+                Error::argument(message![reserve, " must be less than ", per_hour, why])
             }),
         }
     }
 
     fn job_terms(&self, per_hour: u64) -> Result<Terms> {
         Terms::new(per_hour, 0).ok_or_else(|| {
-            Error::argument(format!(
-                "{} must be 1 or more, or no job could be created",
-                self.name_of("jobs_per_hour")
-            ))
+            let per_hour = self.name_of(Setting::JobsPerHour);
+            Error::argument(message![
+                per_hour,
+                " must be 1 or more, or no job could be created"
+            ])
         })
     }
 
@@ -327,7 +353,7 @@ mod tests {
     }
 
     fn message(options: &Options) -> String {
-        options.validate(|_| None).unwrap_err().message.clone()
+        options.validate(|_| None).unwrap_err().to_string()
     }
 
     #[test]
@@ -462,7 +488,7 @@ mod tests {
             };
             let error = unset.validate(env(bad.into())).unwrap_err();
             assert!(
-                error.message.starts_with(&format!("{variable} {why}")),
+                error.to_string().starts_with(&format!("{variable} {why}")),
                 "{error}"
             );
             let error = unset
@@ -470,7 +496,7 @@ mod tests {
                 .unwrap_err();
             assert!(
                 error
-                    .message
+                    .to_string()
                     .starts_with(&format!("{variable} holds bytes that are not")),
                 "{error}"
             );
@@ -484,7 +510,7 @@ mod tests {
                 let found = variables.iter().find(|(variable, _)| *variable == name);
                 found.map(|(_, value)| value.into())
             };
-            options().validate(env).unwrap_err().message.clone()
+            options().validate(env).unwrap_err().to_string()
         };
         for bad in ["many", "-1", "1.5"] {
             let error = wrong(&[(ENV_REQUESTS_PER_HOUR, bad)]);
@@ -539,7 +565,7 @@ mod tests {
         };
         let error = read().unwrap_err();
         assert!(
-            error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "),
+            error.to_string().starts_with("DOCPLATFORM_API_KEY_FILE: "),
             "{error}"
         );
         std::fs::write(&file, "dp_0123456789abcdefghij\n").unwrap();
@@ -547,7 +573,7 @@ mod tests {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(read().is_ok(), is_read, "{mode:o}");
         }
-        assert!(read().unwrap_err().message.contains("chmod 600"));
+        assert!(read().unwrap_err().to_string().contains("chmod 600"));
         let key = "dp_key".to_owned();
         assert_eq!(
             Options {
@@ -557,7 +583,7 @@ mod tests {
             .validate(env)
             .unwrap()
             .api_key_from,
-            "api_key"
+            None
         );
         std::fs::remove_file(&file).unwrap();
     }
@@ -601,10 +627,10 @@ mod tests {
             .validate(env)
             .unwrap_err();
             assert!(
-                error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "),
+                error.to_string().starts_with("DOCPLATFORM_API_KEY_FILE: "),
                 "{error}"
             );
-            assert_eq!(error.message.contains("secret"), is_shown, "{error}");
+            assert_eq!(error.to_string().contains("secret"), is_shown, "{error}");
         }
     }
 

@@ -6,6 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::{Host, Url};
 
 use crate::error::{Error, Result};
+use crate::text::message::{Advice, Message, Setting, message};
 
 /// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -26,7 +27,7 @@ pub struct Segment(String);
 
 impl Segment {
     /// Checks `text`; `what` names it in the error.
-    pub fn parse(what: &str, text: &str) -> Result<Self> {
+    pub fn parse(what: impl Into<Message>, text: &str) -> Result<Self> {
         let fault = if text.is_empty() {
             "is empty".to_owned()
         } else if text.len() > MAX_SEGMENT {
@@ -43,9 +44,10 @@ impl Segment {
         } else {
             return Ok(Self(text.to_owned()));
         };
-        Err(Error::argument(format!(
-            "{what} {fault}; copy it as the dashboard or the service shows it"
-        )))
+        Err(Error::argument(message![
+            what,
+            format!(" {fault}; copy it as the dashboard or the service shows it"),
+        ]))
     }
 
     /// An id that is only used in a store, and never sent.
@@ -68,15 +70,15 @@ pub struct Template(String);
 
 impl Template {
     /// Checks a path template that a user gave.
-    pub fn parse(what: &str, text: &str) -> Result<Self> {
-        let example = match what {
-            "path" => "/v1/analytics/{project_id}/visitors",
-            _ => "/v2/agent/{project_id}/job/{id}",
+    pub fn parse(what: impl Into<Message>, text: &str) -> Result<Self> {
+        let what = what.into();
+        let example = match what == Setting::JobPath.into() {
+            false => "/v1/analytics/{project_id}/visitors",
+            true => "/v2/agent/{project_id}/job/{id}",
         };
         let fail = |why: &str| {
-            Err(Error::argument(format!(
-                "{what} {why}; it looks like \"{example}\""
-            )))
+            let why = format!(" {why}; it looks like \"{example}\"");
+            Err(Error::argument(message![what.clone(), why]))
         };
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
@@ -151,8 +153,14 @@ pub struct BaseUrl {
 
 impl BaseUrl {
     /// Checks `text`; `what` names it in the error.
-    pub fn parse(what: &str, text: &str, allow_http: bool) -> Result<Self> {
-        let fail = |why: &str| Err(Error::configuration(format!("{what} {why}")));
+    pub fn parse(what: impl Into<Message>, text: &str, allow_http: bool) -> Result<Self> {
+        let what = what.into();
+        let fail = |why: &str| {
+            Err(Error::configuration(message![
+                what.clone(),
+                format!(" {why}")
+            ]))
+        };
         if text.is_empty() {
             return fail("is empty; set it to the address of your documentation platform");
         }
@@ -194,10 +202,12 @@ impl BaseUrl {
         }
         let loopback = is_loopback_literal(authority(text), &host);
         if url.scheme() == "http" && !loopback && !allow_http {
-            return fail(&format!(
-                "{host} is plain http, which would show the API key to the network; use https \
-                 (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
-            ));
+            let why = format!(" {host} is plain http, which would show the API key to the network");
+            return Err(Error::configuration(message![
+                what,
+                why,
+                Advice::UseHttps {}
+            ]));
         }
         Ok(Self { url, loopback })
     }
@@ -356,7 +366,7 @@ mod tests {
             );
         }
         let error = BaseUrl::parse("base_url", "https://docs.exаmple.com", false).unwrap_err();
-        assert!(error.message.contains("xn--"), "{error}");
+        assert!(error.to_string().contains("xn--"), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Millis;
 use crate::error::{Error, Result};
+use crate::text::message::{Message, Setting, message};
 
 /// A date or a date-time, checked, as it goes on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +23,14 @@ impl Moment {
     /// Checks `YYYY-MM-DD` or an ISO 8601 date-time; `what` names it in the error.
     ///
     /// Midnight without an offset is the date itself, so that one range has one name.
-    pub fn parse(what: &str, text: &str) -> Result<Self> {
+    pub fn parse(what: impl Into<Message>, text: &str) -> Result<Self> {
+        let what = what.into();
         let fail = || {
-            Error::argument(format!(
-                "{what} {:?} is not a date: use YYYY-MM-DD or an ISO 8601 date-time",
+            let why = format!(
+                " {:?} is not a date: use YYYY-MM-DD or an ISO 8601 date-time",
                 crate::text::safe(text, 60),
-            ))
+            );
+            Error::argument(message![what.clone(), why])
         };
         // Python's dates begin with the year 1, and a year with a sign may have more digits than four.
         if text.starts_with("0000") || !text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -66,12 +69,13 @@ impl Moment {
     }
 
     /// The day; an error that names it `what` if there is a time.
-    pub fn whole_day(&self, what: &str) -> Result<Date> {
+    pub fn whole_day(&self, what: impl Into<Message>) -> Result<Date> {
         self.day().ok_or_else(|| {
             let text = &self.text;
-            Error::argument(format!(
-                "{what} must be a day without a time, because slices consist of whole days; it is {text}"
-            ))
+            let why = format!(
+                " must be a day without a time, because slices consist of whole days; it is {text}"
+            );
+            Error::argument(message![what, why])
         })
     }
 
@@ -112,10 +116,14 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
             .is_some_and(|(from, to)| from.duration_since(to) >= A_DAY),
     };
     if empty {
-        return Err(Error::argument(format!(
-            "date_from {} is not before date_to {}; date_to is exclusive: for one day, give the day after it",
-            from.text, to.text,
-        )));
+        return Err(Error::argument(message![
+            Setting::DateFrom,
+            format!(" {} is not before ", from.text),
+            Setting::DateTo,
+            format!(" {}; ", to.text),
+            Setting::DateTo,
+            " is exclusive: for one day, give the day after it",
+        ]));
     }
     Ok(())
 }
@@ -270,7 +278,10 @@ mod tests {
             ("2026-01-02T00:00:00Z", "2026-01-01"),
         ] {
             assert!(
-                check(from, to).unwrap_err().message.contains("exclusive"),
+                check(from, to)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("exclusive"),
                 "{from} {to}"
             );
         }

@@ -6,6 +6,7 @@ use jiff::{Span, ToSpan as _};
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
+use crate::text::message::{Setting, message};
 use crate::text::safe;
 
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
@@ -101,7 +102,10 @@ pub struct Period {
 impl Period {
     /// Reads what people write. Relative periods consist of whole days in UTC, without `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
-        let refuse = |text: &str, why| Error::argument(format!("period {:?}{why}", safe(text, 60)));
+        let refuse = |text: &str, why| {
+            let what = format!(" {:?}{why}", safe(text, 60));
+            Error::argument(message![Setting::Period, what])
+        };
         let named = |part: &str| {
             let part = part.trim();
             named(&part.to_ascii_lowercase(), today).map_err(|why| refuse(part, why))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::dates::Moment;
 use crate::dates::periods::PeriodKind;
 use crate::error::{Error, Result};
+use crate::text::message::{Setting, message};
 
 /// The most slices: the days of a hundred years. More are surely a mistake.
 const MAX_SLICES: usize = 40_000;
@@ -27,9 +28,9 @@ impl Every {
             .find(|every| every.as_str() == name)
             .ok_or_else(|| {
                 let name = crate::text::safe(name, 60);
-                Error::argument(format!(
-                    "every must be \"day\", \"week\", \"month\" or None; it is {name:?}"
-                ))
+                let why =
+                    format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
+                Error::argument(message![Setting::Every, why])
             })
     }
 
@@ -100,13 +101,19 @@ impl Slice {
 
 /// The slices of a range of whole days; a single one if `every` is `None`. The first and the last are cut to fit.
 pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Slice>> {
-    let (mut from, to) = (from.whole_day("date_from")?, to.whole_day("date_to")?);
+    let (mut from, to) = (
+        from.whole_day(Setting::DateFrom)?,
+        to.whole_day(Setting::DateTo)?,
+    );
     let mut slices = Vec::new();
     while from < to {
         if slices.len() == MAX_SLICES {
-            return Err(Error::argument(format!(
-                "the range has more than {MAX_SLICES} slices: give a shorter range or a longer every="
-            )));
+            return Err(Error::argument(message![
+                format!(
+                    "the range has more than {MAX_SLICES} slices: give a shorter range or a longer "
+                ),
+                Setting::Every.argument(),
+            ]));
         }
         let end = every
             .and_then(|every| every.end(from))
@@ -129,9 +136,11 @@ pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
     match whole.is_empty() {
         true => {
             let every = every.as_str();
-            Err(Error::argument(format!(
-                "the range has no whole {every}: leave out whole=True, or name a longer range"
-            )))
+            Err(Error::argument(message![
+                format!("the range has no whole {every}: leave out "),
+                Setting::Whole.to(true),
+                ", or name a longer range",
+            ]))
         }
         false => Ok(whole),
     }
@@ -271,7 +280,7 @@ mod tests {
         assert!(
             whole(part, Some(Every::Month))
                 .unwrap_err()
-                .message
+                .to_string()
                 .contains("no whole month")
         );
     }
@@ -282,7 +291,7 @@ mod tests {
             assert!(
                 cut(from, "2026-02-01", Some(Every::Day))
                     .unwrap_err()
-                    .message
+                    .to_string()
                     .contains("whole")
             );
         }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::{Error, Result};
 use crate::listing::Listing;
 use crate::listing::rows::{Identity, Totals};
+use crate::text::message::{Setting, message};
 
 /// The version of the text that is written and read.
 const CHECKPOINT_VERSION: u32 = 1;
@@ -86,13 +87,13 @@ impl Checkpoint {
 
     /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
-        let refused = |why: String| Error::argument(format!("resume: {why}"));
+        let refused = |why: String| Error::argument(message![Setting::Resume, ": ", why]);
         if text.len() > MAX_TEXT {
             return Err(refused("the text is too long for a checkpoint".to_owned()));
         }
         let Ok(read) = serde_json::from_str::<Self>(text) else {
             return Err(refused(
-                "not a checkpoint of docplatform: pass the whole text of the .checkpoint of rows or of an error"
+                "not a checkpoint of docplatform: give its whole text, as rows or an error have it"
                     .to_owned(),
             ));
         };
@@ -201,7 +202,8 @@ pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(format!(
-        "page_size must be 1 to {most}, as the service grants; it is {page_size}"
-    )))
+    Err(Error::argument(message![
+        Setting::PageSize,
+        format!(" must be 1 to {most}, as the service grants; it is {page_size}"),
+    ]))
 }

@@ -66,7 +66,7 @@ impl fmt::Display for Finding {
             Self::Overlap { rows, received } => write!(
                 f,
                 "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
-                 rows side by side, ask for no more rows than the service sends, such as page_size={received}",
+                 rows side by side, read it with a page size of {received} or less",
                 match rows {
                     1 => "1 row was".to_owned(),
                     _ => format!("{rows} rows were"),
@@ -107,9 +107,9 @@ impl fmt::Display for Finding {
                     .unwrap_or_default();
                 let advice = match days.is_some_and(|days| days.count() == 1) {
                     true => {
-                        "choose rows with source= or status=, or count the rows of feedback, which has all"
+                        "choose rows by their source or status, or count the rows of feedback, which has all"
                     }
-                    false => "read shorter periods, such as every=\"day\", to get more",
+                    false => "read shorter periods, such as each day, to get more",
                 };
                 write!(
                     f,

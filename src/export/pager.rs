@@ -235,7 +235,7 @@ impl Pager {
             .take_in(came)
             .inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
-        if self.finished
+        if self.is_over()
             || self
                 .ahead
                 .front()
@@ -245,6 +245,11 @@ impl Pager {
         }
         self.look_ahead();
         Ok(Some(turn))
+    }
+
+    /// Whether no page comes after this one.
+    fn is_over(&self) -> bool {
+        self.finished || self.broken.is_some()
     }
 
     /// Where the next page starts.
@@ -276,7 +281,10 @@ impl Pager {
                 ));
             }
         }
-        let cursor = self.next_cursor(&page)?;
+        let (cursor, refused) = match self.next_cursor(&page) {
+            Ok(cursor) => (cursor, None),
+            Err(error) => (None, Some(error)),
+        };
         // Rows that are known to come twice: no change of the data.
         let expected = self.trail.is_irregular() || self.trail.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
@@ -311,10 +319,11 @@ impl Pager {
             .and_then(|left| usize::try_from(left).ok())
             .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
-        let whole = fit <= most;
+        // Without a cursor, the next part asks for this page again.
+        let whole = fit <= most && refused.is_none();
         let mut rows = page.rows;
         let count = fit.min(most);
-        if !whole || kept.is_some() {
+        if count < fit || kept.is_some() {
             let mut positions = kept.unwrap_or_else(|| (0..).take(received).collect());
             positions.truncate(most);
             rows.select(&positions);
@@ -349,6 +358,8 @@ impl Pager {
         self.seen.forget(self.trail.place.offset);
         self.handed += count as u64;
         self.finished = self.trail.place.done || (!page.has_more && !whole);
+        // The rows of this page came whole: the error comes after them.
+        self.broken = refused;
         Ok(Turn {
             rows,
             findings: fresh,
@@ -415,7 +426,7 @@ impl Pager {
         };
         for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
-            if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {
+            if self.is_over() || self.rows_left().is_some_and(|left| ahead >= left) {
                 break;
             }
             let left = self.rows_left().map(|left| left.saturating_sub(ahead));

@@ -21,6 +21,7 @@ use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::read::promises_more;
 use crate::listing::rows::Page;
+use crate::text::message::{Advice, Setting, message};
 
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
@@ -111,8 +112,10 @@ impl ServicePages {
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
             Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
-                error.message += "; the cursor of the page before may have expired: read the range from its beginning, with \
-                                  refresh=True where a store has a part of it, and without resume";
+                error
+                    .message
+                    .push("; the cursor of the page before may have expired");
+                error.message.push(Advice::ReadFromBeginning {});
                 Err(error)
             }
             received => received,
@@ -121,27 +124,29 @@ impl ServicePages {
 
     /// The error of a service that gave up on a long range, with advice on shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
+        const LESS: &str = "ask for less at a time, such as ";
         let advice = match days.or_else(|| self.listing.range()) {
-            None => "ask for less at a time, such as period=\"last month\"".to_owned(),
+            None => message![LESS, Setting::Period.to("last month")],
             Some(days) => match [Every::Month, Every::Week, Every::Day]
                 .into_iter()
                 .find(|every| every.cuts(days))
             {
                 Some(every) if self.listing.endpoint().totals => {
                     let end = every.end(days.from).unwrap_or(days.to);
-                    format!(
-                        "ask for less at a time, such as date_from=\"{}\", date_to=\"{end}\"",
-                        days.from
-                    )
+                    let from = Setting::DateFrom.to(days.from.to_string());
+                    message![LESS, from, ", ", Setting::DateTo.to(end.to_string())]
                 }
-                Some(every) => format!("read the range in parts: every=\"{}\"", every.as_str()),
-                None => "a day is the smallest period that there is; try again later".to_owned(),
+                Some(every) => message![
+                    "read the range in parts: ",
+                    Setting::Every.to(every.as_str())
+                ],
+                None => "a day is the smallest period that there is; try again later".into(),
             },
         };
-        error.message = format!(
-            "{}; the range may be too long for the service: {advice}",
-            error.message
-        );
+        error
+            .message
+            .push("; the range may be too long for the service: ");
+        error.message.push(advice);
         error
     }
 

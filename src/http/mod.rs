@@ -1,5 +1,6 @@
 //! The trait for sending one request. `reqwest.rs` implements it for the client, and tests have scripted transports.
 
+use crate::text::message::Message;
 pub mod proxy;
 pub mod rate_limit;
 pub mod reqwest;
@@ -116,14 +117,14 @@ pub enum SendError {
     /// Proven: no byte of the request was written.
     Unsent {
         /// In words, without the URL.
-        reason: String,
+        reason: Message,
         /// Trying again cannot help: a certificate, a host name.
         fatal: bool,
     },
     /// Bytes may have left.
     Ambiguous {
         /// In words, without the URL.
-        reason: String,
+        reason: Message,
     },
 }
 

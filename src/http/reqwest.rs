@@ -22,6 +22,8 @@ use secrecy::ExposeSecret as _;
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport, proxy};
+use crate::text::io_words;
+use crate::text::message::{Advice, Message, Setting, message};
 
 /// The same for everyone, so that it reveals no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
@@ -88,25 +90,30 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     if let Some(proxy) = &wire.proxy {
         let url = proxy.expose_secret();
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(Error::configuration(
-                "proxy must start with http:// or https://",
-            ));
+            return Err(Error::configuration(message![
+                Setting::Proxy,
+                " must start with http:// or https://",
+            ]));
         }
         tls |= url.starts_with("https://");
-        let proxy = reqwest::Proxy::all(url)
-            .map_err(|_| Error::configuration("proxy is not a URL that can be used"))?;
+        let proxy = reqwest::Proxy::all(url).map_err(|_| {
+            Error::configuration(message![Setting::Proxy, " is not a URL that can be used"])
+        })?;
         builder = builder.proxy(proxy);
     } else if !wire.trust_env || base.is_loopback() {
         builder = builder.no_proxy();
     }
 
     if let Some(path) = &wire.ca_bundle {
-        let fail = |why: &str| Error::configuration(format!("ca_bundle {}: {why}", path.display()));
+        let fail = |why: &str| {
+            let file = format!(" {}: {why}", path.display());
+            Error::configuration(message![Setting::CaBundle, file])
+        };
         let mut pem = Vec::new();
         // One byte more shows that a file is too long or endless.
         std::fs::File::open(path)
             .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
-            .map_err(|error| fail(&error.to_string()))?;
+            .map_err(|error| fail(&io_words(&error)))?;
         if pem.len() as u64 > MAX_CA_BUNDLE {
             return Err(fail(&format!(
                 "it is longer than {} MiB",
@@ -123,11 +130,12 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| {
-        Error::configuration(format!(
-            "TLS cannot be set up ({}); {}, or pass ca_bundle=",
-            root_cause(&error),
-            trust_advice(),
-        ))
+        let advice = trust_advice();
+        let why = format!(
+            "TLS cannot be set up ({}); {advice}, or pass ",
+            root_cause(&error)
+        );
+        Error::configuration(message![why, Setting::CaBundle.argument()])
     })
 }
 
@@ -230,11 +238,11 @@ fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
         let tls = find::<rustls::Error>(error);
         let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
         let reason = reason.unwrap_or_else(|| {
-            let reason = tls.map_or_else(|| connect_words(error), tls_words);
-            proxy.map_or_else(
-                || reason.clone(),
-                |proxy| format!("{reason} (through the proxy {proxy})"),
-            )
+            let mut reason = tls.map_or_else(|| connect_words(error), tls_words);
+            if let Some(proxy) = proxy {
+                reason.push(format!(" (through the proxy {proxy})"));
+            }
+            reason
         });
         let root = root_cause(error);
         let fatal = tls.is_some()
@@ -245,12 +253,12 @@ fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
     }
     if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
         return SendError::Unsent {
-            reason: "the connection closed before the request was written".to_owned(),
+            reason: "the connection closed before the request was written".into(),
             fatal: false,
         };
     }
     SendError::Ambiguous {
-        reason: words(error),
+        reason: words(error).into(),
     }
 }
 
@@ -289,59 +297,59 @@ fn root_cause(error: &dyn StdError) -> String {
     root.to_string()
 }
 
-fn connect_words(error: &reqwest::Error) -> String {
+fn connect_words(error: &reqwest::Error) -> Message {
     if error.is_timeout() {
-        return "no connection within connect_timeout".to_owned();
+        return message!["no connection within ", Setting::ConnectTimeout];
     }
     if error.is_dns() {
         return format!(
             "the host name could not be resolved ({})",
             root_cause(error)
-        );
+        )
+        .into();
     }
     match io_kind(error) {
-        Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
+        Some(io::ErrorKind::ConnectionRefused) => return "connection refused".into(),
         Some(io::ErrorKind::ConnectionReset) => {
-            return "the connection was reset before it was ready".to_owned();
+            return "the connection was reset before it was ready".into();
         }
         Some(io::ErrorKind::UnexpectedEof) => {
-            return "the connection closed before it was ready".to_owned();
+            return "the connection closed before it was ready".into();
         }
         _ => {}
     }
     let root = root_cause(error);
     if let Some(scheme) = root.strip_prefix(PROXY_SCHEME) {
-        return format!(
-            "the environment names a proxy of a kind that is not supported ({scheme}); pass proxy= with \
-             http:// or https://, or trust_env=False to go directly"
-        );
+        let kind =
+            format!("the environment names a proxy of a kind that is not supported ({scheme})");
+        return message![kind, Advice::SupportedProxy {}];
     }
-    root
+    root.into()
 }
 
 /// What the proxy is to blame for: only it is connected to, and looked up.
-fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<String> {
+fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<Message> {
+    let root = root_cause(error);
     if error.is_dns() {
-        return Some(format!(
-            "the host name of the proxy {proxy} could not be resolved ({})",
-            root_cause(error)
-        ));
+        let why = format!("the host name of the proxy {proxy} could not be resolved ({root})");
+        return Some(message![why, Advice::CheckProxy {}]);
     }
     if io_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
-        return Some(format!("the proxy {proxy} refused the connection"));
+        let why = format!("the proxy {proxy} refused the connection");
+        return Some(message![why, Advice::CheckProxy {}]);
     }
-    let root = root_cause(error);
     if root == PROXY_407 {
-        return Some(format!(
-            "the proxy {proxy} asks for a user name and password (407); they go into its URL"
-        ));
+        let why = format!(
+            "the proxy {proxy} asks for a user name and password, or refuses those of its URL (407)"
+        );
+        return Some(message![why, Advice::ProxyLogin {}]);
     }
     let why = match root.strip_prefix("tunnel error: ")? {
         // Neither a 200 nor a 407: hyper-util does not say which.
         "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
         why => why,
     };
-    Some(format!("the proxy {proxy} made no connection ({why})"))
+    Some(format!("the proxy {proxy} made no connection ({why})").into())
 }
 
 /// Why an exchange broke off, without the URL.
@@ -372,7 +380,7 @@ fn words(error: &reqwest::Error) -> String {
     }
 }
 
-fn tls_words(error: &rustls::Error) -> String {
+fn tls_words(error: &rustls::Error) -> Message {
     use rustls::Error as Tls;
     let why = match error {
         Tls::InvalidCertificate(fault) => match fault {
@@ -386,8 +394,11 @@ fn tls_words(error: &rustls::Error) -> String {
                 "the server's certificate is for another host name"
             }
             CertificateError::UnknownIssuer => {
-                "the server's certificate is not signed by an authority that this machine trusts; where \
-                 the network or the service has its own authority, pass its PEM file as ca_bundle="
+                return message![
+                    "the server's certificate is not signed by an authority that this machine trusts; where \
+                     the network or the service has its own authority, pass its PEM file as ",
+                    Setting::CaBundle.argument(),
+                ];
             }
             CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
                 "the server shows the certificate of an authority (perhaps self-signed) as its own; it needs \
@@ -400,7 +411,7 @@ fn tls_words(error: &rustls::Error) -> String {
                     .split(|c: char| !c.is_ascii_alphanumeric())
                     .next()
                     .unwrap_or_default();
-                return format!("the server's certificate cannot be verified ({name})");
+                return format!("the server's certificate cannot be verified ({name})").into();
             }
         },
         Tls::InvalidMessage(_) => {
@@ -409,9 +420,9 @@ fn tls_words(error: &rustls::Error) -> String {
         Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
             "the server offers no version of TLS that is safe (1.2 or later)"
         }
-        _ => return format!("TLS: {error}"),
+        _ => return format!("TLS: {error}").into(),
     };
-    why.to_owned()
+    why.into()
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl Job {
             return Err(format!("source: {}", json::wrong_type(source, "an object")));
         }
         Ok(Self {
-            id: Segment::parse("id:", &needed("id")?).map_err(|error| error.message.clone())?,
+            id: Segment::parse("id:", &needed("id")?).map_err(|error| error.to_string())?,
             status: needed("status")?,
             repository: text("source.repository")?,
             reference: text("source.ref")?,

@@ -17,7 +17,8 @@ use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
-use crate::text::{json, safe, str_literal};
+use crate::text::message::{Advice, Setting, message};
+use crate::text::{json, safe};
 
 /// How often a call checks whether another call has created the job: the first and the longest interval.
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
@@ -32,7 +33,7 @@ pub struct OnceName(String);
 
 impl OnceName {
     pub fn parse(name: String) -> Result<Self> {
-        check_name("once", &name)?;
+        check_name(Setting::Once, &name)?;
         Ok(Self(name))
     }
 
@@ -101,13 +102,11 @@ pub async fn create(
         }
         Err(mut error) => {
             if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
-                error
-                    .message
-                    .push_str(&format!("; {}", how_to_resolve(&key)));
+                error.message.push(how_to_resolve(&key));
             } else if let Some(fault) = fault {
                 let text = format!(
                     "no job was created under the name {key}, but the store could not record that ({}): its \
-                     outcome counts as unknown until resolve_once() says that there is no job",
+                     outcome counts as unknown until that is recorded",
                     fault.message
                 );
                 observer.note(Note::new(Level::Warning, text));
@@ -192,10 +191,12 @@ pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, N
 /// The names of a client; an error if it cannot keep any.
 pub fn names(client: &Client) -> Result<&OnceNames> {
     client.names().ok_or_else(|| {
-        Error::configuration(
-            "once= needs a store, which keeps the name, so nothing was sent: pass store=, or set \
-             DOCPLATFORM_STORE",
-        )
+        Error::configuration(message![
+            Setting::Once.argument(),
+            " needs a store, which keeps the name, so nothing was sent: pass ",
+            Setting::Store.argument(),
+            ", or set DOCPLATFORM_STORE",
+        ])
     })
 }
 
@@ -298,11 +299,13 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
 fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
     Error::new(
         Kind::UnconfirmedWrite,
-        format!(
-            "not sent: a creation under the name {key} began at {begun:.0}, and it is unknown whether its job exists: \
-             look on the platform; {}",
-            how_to_resolve(key)
-        ),
+        message![
+            format!(
+                "not sent: a creation under the name {key} began at {begun:.0}, and it is unknown whether its job exists: \
+                 look on the platform"
+            ),
+            how_to_resolve(key),
+        ],
     )
     .with_outcome(Some(Outcome::Unknown))
 }
@@ -310,36 +313,28 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
 /// The error of a name that another owner used for the same prompt at this address: a key or an organization that
 /// changed is far more likely than two jobs that are the same.
 fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
-    let (what, how) = match &creation.job {
-        Some(CreatedJob { id, .. }) => (
-            format!("its job is {}", safe(id, MAX_SEGMENT)),
-            format!(
-                "then record what you found: resolve_once({key}, {}) to use this job, or use another name for another one",
-                str_literal(id)
-            ),
-        ),
-        None => (
-            "it is unknown whether its job exists: look on the platform".to_owned(),
-            how_to_resolve(key),
-        ),
+    let what = match &creation.job {
+        Some(CreatedJob { id, .. }) => format!("its job is {}", safe(id, MAX_SEGMENT)),
+        None => "it is unknown whether its job exists: look on the platform".to_owned(),
     };
-    Error::new(
-        Kind::UnconfirmedWrite,
-        format!(
-            "not sent: the name {key} was used for this prompt in project '{}' at {:.0}, with another API key or another \
-             organization, and {what}; {how}",
-            key.project_id,
-            timestamp(creation.begun),
-        ),
-    )
-    .with_outcome(Some(Outcome::Unknown))
+    let what = format!(
+        "not sent: the name {key} was used for this prompt in project '{}' at {:.0}, with another API key or another \
+         organization, and {what}",
+        key.project_id,
+        timestamp(creation.begun),
+    );
+    let advice = Advice::ResolveName {
+        name: key.name.clone(),
+        job: creation.job.as_ref().map(|job| job.id.clone()),
+    };
+    Error::new(Kind::UnconfirmedWrite, message![what, advice]).with_outcome(Some(Outcome::Unknown))
 }
 
-fn how_to_resolve(key: &OnceKey) -> String {
-    format!(
-        "then record what you found: resolve_once({key}, \"JOB-ID\"), or resolve_once({key}, None) if there is no \
-         such job"
-    )
+fn how_to_resolve(key: &OnceKey) -> Advice {
+    Advice::ResolveName {
+        name: key.name.clone(),
+        job: None,
+    }
 }
 
 fn still_creating(client: &Client, key: &OnceKey) -> Error {
@@ -351,12 +346,11 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
 }
 
 fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
-    let (id, why) = (job.id.as_str(), fault.message.clone());
+    let (id, why) = (job.id.as_str(), fault.message.to_string());
     let text = format!(
         "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
-         unknown until resolve_once({key}, {})",
+         unknown until that is recorded",
         safe(id, MAX_SEGMENT),
-        str_literal(id)
     );
     let about = UnrecordedJob {
         name: key.name.clone(),
@@ -414,10 +408,10 @@ impl Journal for Creating {
                 .within(deadline, noted)
                 .await
                 .map_err(|mut error| {
-                    error.message = format!(
-                        ", because the store could not record the name {}: {}",
-                        self.key, error.message
-                    );
+                    error.message.prepend(format!(
+                        ", because the store could not record the name {}: ",
+                        self.key
+                    ));
                     error
                 })?;
             undo.defuse();

@@ -13,6 +13,7 @@ use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{self, Job, Prompt};
+use crate::text::message::{Advice, Setting, message};
 
 /// Growth factor between successive poll intervals.
 const POLL_GROWTH: f64 = 1.5;
@@ -56,16 +57,19 @@ impl WaitOptions {
     /// Checks them. One interval that is given moves the other's default, two must fit.
     pub fn validate(self) -> Result<Wait> {
         for (name, given) in [
-            ("poll_interval", self.poll_interval),
-            ("max_poll_interval", self.max_poll_interval),
+            (Setting::PollInterval, self.poll_interval),
+            (Setting::MaxPollInterval, self.max_poll_interval),
         ] {
             given.map(|given| seconds(name, given)).transpose()?;
         }
         let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
             (Some(first), Some(longest)) if first > longest => {
-                return Err(Error::argument(format!(
-                    "poll_interval ({first}) is longer than max_poll_interval ({longest})"
-                )));
+                return Err(Error::argument(message![
+                    Setting::PollInterval,
+                    format!(" ({first}) is longer than "),
+                    Setting::MaxPollInterval,
+                    format!(" ({longest})"),
+                ]));
             }
             (Some(first), longest) => {
                 (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first)))
@@ -76,12 +80,12 @@ impl WaitOptions {
         Ok(Wait {
             timeout: self
                 .timeout
-                .map(|timeout| seconds_or_zero("timeout", timeout))
+                .map(|timeout| seconds_or_zero(Setting::Timeout, timeout))
                 .transpose()?,
-            poll_interval: seconds("poll_interval", first)?,
-            max_poll_interval: seconds("max_poll_interval", longest)?,
+            poll_interval: seconds(Setting::PollInterval, first)?,
+            max_poll_interval: seconds(Setting::MaxPollInterval, longest)?,
             check: self.check,
-            settle: seconds_or_zero("settle", self.settle)?,
+            settle: seconds_or_zero(Setting::Settle, self.settle)?,
         })
     }
 }
@@ -253,10 +257,10 @@ async fn rest(at: Instant, until: Option<Instant>) {
 
 fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
-        let message = format!(
-            "job {} failed: look at it on the platform, then send it a message or create another one",
-            shown(&job.id)
-        );
+        let message = message![
+            format!("job {} failed", shown(&job.id)),
+            Advice::LookAtJob {}
+        ];
         observer.failed(Some(job));
         return Err(Error::new(Kind::JobFailed, message));
     }
@@ -273,12 +277,17 @@ fn too_late(
     let status = last
         .as_ref()
         .map_or("never seen", |job| job.status.as_str());
-    let message = format!(
-        "job {} was not final after {} s (last status: {}); it keeps running, and you can wait for it again",
+    let mut message = message![format!(
+        "job {} was not final after {} s (last status: {})",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),
-    );
+    )];
+    // After a message, a final status may be the old one.
+    if !last.as_ref().is_some_and(Job::is_final) {
+        message.push(", and keeps running");
+        message.push(Advice::WaitForJob { job: shown(id) });
+    }
     observer.failed(last);
     Error::new(Kind::WaitTimeout, message).because(failure)
 }

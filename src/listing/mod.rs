@@ -17,6 +17,7 @@ use crate::listing::endpoint::{Endpoint, OTHER, PagedBy};
 use crate::listing::read::AnswerOf;
 use crate::listing::rows::Page;
 use crate::text::json;
+use crate::text::message::{Setting, message};
 
 /// The query parameters that a range becomes.
 const DATES: [&str; 2] = ["dateFrom", "dateTo"];
@@ -140,14 +141,19 @@ impl Listing {
         if self.every.is_none() {
             return Ok(Vec::new());
         }
-        let day = |what, name| {
+        let day = |what: Setting, name| {
             let date = self.filter(name);
-            let date =
-                date.ok_or_else(|| Error::argument(format!("every needs a period, or {what}")))?;
+            let date = date.ok_or_else(|| {
+                Error::argument(message![Setting::Every, " needs a period, or ", what])
+            })?;
             Moment::parse(what, date)
         };
         let [from, to] = DATES;
-        slices::slices(&day("date_from", from)?, &day("date_to", to)?, self.every)
+        slices::slices(
+            &day(Setting::DateFrom, from)?,
+            &day(Setting::DateTo, to)?,
+            self.every,
+        )
     }
 
     /// The same on the days of one of its slices.
@@ -168,11 +174,12 @@ impl Listing {
 
     /// Checks one that came from outside.
     pub(crate) fn check(&self) -> Result<()> {
-        Template::parse("resume: path", &self.path)?;
+        Template::parse(message![Setting::Resume, ": path"], &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
-            return Err(Error::argument(
-                "resume: the path is not that of a known listing",
-            ));
+            return Err(Error::argument(message![
+                Setting::Resume,
+                ": the path is not that of a known listing"
+            ]));
         }
         check_query(&self.query)?;
         self.slices()?;
@@ -227,7 +234,8 @@ impl Listing {
 
     pub fn project(&self) -> Result<Option<Segment>> {
         let id = self.project_id.as_deref();
-        id.map(|id| Segment::parse("project_id", id)).transpose()
+        id.map(|id| Segment::parse(Setting::ProjectId, id))
+            .transpose()
     }
 
     pub fn project_id(&self) -> Option<&str> {
@@ -296,7 +304,7 @@ fn check_query(query: &[(String, String)]) -> Result<()> {
         .find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR))
     {
         Some((name, _)) => Err(Error::argument(format!(
-            "params must not contain {name:?}: use page_size, offset and next_cursor"
+            "the query must not contain {name:?}: the paging sets it"
         ))),
         None => Ok(()),
     }

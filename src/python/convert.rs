@@ -21,6 +21,7 @@ use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::slices::compare;
+use crate::text::message::{Message, Setting, message};
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -74,6 +75,16 @@ pub(crate) fn _begun<'py>(
         .collect()
 }
 
+/// An argument of Python as messages name it: one that other faces have, too, is a setting.
+fn argument(name: &str) -> Message {
+    Setting::named(name).map_or_else(|| name.to_owned().into(), Message::from)
+}
+
+/// The error of an argument; `why` continues the sentence that begins with its name.
+fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
+    Error::argument(message![argument(name), why]).into()
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
@@ -100,9 +111,10 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
     }
     let fits = |number: u64| T::try_from(number).ok();
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "{what} must be a whole number from 0 on, and not too large; it is {value}"
-        ))
+        wrong(
+            what,
+            format!(" must be a whole number from 0 on, and not too large; it is {value}"),
+        )
     })
 }
 
@@ -142,7 +154,8 @@ arguments! {
         let name = text("listing", value)?;
         Endpoint::named(&name).ok_or_else(|| {
             let known: Vec<_> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
-            PyValueError::new_err(format!("listing must be one of {}; it is {name:?}", known.join(", ")))
+            let why = format!(" must be one of {}; it is {name:?}", known.join(", "));
+            Error::argument(message![Setting::Listing, why]).into()
         })
     };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
@@ -199,7 +212,7 @@ pub(crate) fn tasks(
         let prompt = text("a prompt in prompts", &prompt)?;
         let prompt = Prompt::parse(prompt).map_err(|mut error| {
             let name = crate::text::safe(&name, 256);
-            error.message = format!("prompts[{name:?}]: {}", error.message);
+            error.message.prepend(format!("prompts[{name:?}]: "));
             error
         })?;
         names.push(name);
@@ -212,9 +225,10 @@ fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
         "wait" => Ok(WaitOrStop::Wait),
         "stop" => Ok(WaitOrStop::Stop),
-        other => Err(PyValueError::new_err(format!(
-            "{what} must be \"wait\" or \"stop\"; it is {other:?}"
-        ))),
+        other => Err(wrong(
+            what,
+            format!(" must be \"wait\" or \"stop\"; it is {other:?}"),
+        )),
     }
 }
 
@@ -232,22 +246,23 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
-    Ok(Some(Moment::parse(what, &text)?))
+    Ok(Some(Moment::parse(argument(what), &text)?))
 }
 
-pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
+pub(crate) fn period(what: Setting, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
     let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
         return Err(wrong_type(
-            what,
+            what.name(),
             "a str such as \"2026-01\" or \"last 7 days\"",
             value,
         ));
     }
-    let parsed = Period::parse(&text(what, value)?, Clock::system().today());
+    let parsed = Period::parse(&text(what.name(), value)?, Clock::system().today());
     // Two arguments may name one.
-    Ok(Some(parsed.map_err(|error| {
-        Error::argument(error.message.replacen("period", what, 1))
+    Ok(Some(parsed.map_err(|mut error| {
+        error.message.rename(Setting::Period, what);
+        error
     })?))
 }
 
@@ -256,18 +271,21 @@ pub(crate) fn two_periods(
     name: Option<&Bound<'_, PyAny>>,
     name_before: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<[Period; 2]> {
-    let now = match period("period", name)? {
+    let now = match period(Setting::Period, name)? {
         Some(now) => now,
         None => Period::parse("last month", Clock::system().today())?,
     };
-    let before = period("before", name_before)?.or_else(|| now.before());
-    let before = before
-        .ok_or_else(|| PyValueError::new_err("period: there is no earlier one: give before="))?;
+    let before = period(Setting::Before, name_before)?.or_else(|| now.before());
+    let before = before.ok_or_else(|| {
+        Error::argument(message![
+            Setting::Period,
+            ": there is no earlier one: give ",
+            Setting::Before.argument()
+        ])
+    })?;
     if before.days == now.days {
-        return Err(PyValueError::new_err(format!(
-            "before is the period itself, {}: name another",
-            now.name()
-        )));
+        let why = format!(" is the period itself, {}: name another", now.name());
+        return Err(Error::argument(message![Setting::Before, why]).into());
     }
     Ok([now, before])
 }
@@ -285,14 +303,20 @@ fn ends(
     to: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<Moment>, Option<Moment>)> {
     let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
-    let Some(period) = period("period", name)? else {
+    let Some(period) = period(Setting::Period, name)? else {
         check_range(from.as_ref(), to.as_ref())?;
         return Ok((from, to));
     };
     if from.is_some() || to.is_some() {
-        return Err(PyValueError::new_err(
-            "give either a period, or date_from and date_to, not both",
-        ));
+        let (from, to) = (Setting::DateFrom, Setting::DateTo);
+        return Err(Error::argument(message![
+            "give either a period, or ",
+            from,
+            " and ",
+            to,
+            ", not both"
+        ])
+        .into());
     }
     Ok((
         Some(Moment::of(period.days.from)),
@@ -308,9 +332,13 @@ pub(crate) fn slices(
 ) -> PyResult<Vec<Slice>> {
     match ends(period, from, to)? {
         (Some(from), Some(to)) => Ok(slices::slices(&from, &to, every)?),
-        _ => Err(PyValueError::new_err(
-            "slices need a range with both ends: give a period such as \"2026-01\", or date_from and date_to",
-        )),
+        _ => Err(Error::argument(message![
+            "slices need a range with both ends: give a period such as \"2026-01\", or ",
+            Setting::DateFrom,
+            " and ",
+            Setting::DateTo,
+        ])
+        .into()),
     }
 }
 
@@ -359,9 +387,10 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     // The service may take an empty one for none, and send all rows.
     let given = |what: &str, text: String| match text.is_empty() {
-        true => Err(PyValueError::new_err(format!(
-            "{what} is empty: name one or more, or leave it out for all rows"
-        ))),
+        true => Err(wrong(
+            what,
+            " is empty: name one or more, or leave it out for all rows",
+        )),
         false => check_length(what, &[(what, &text)]).map(|()| text),
     };
     if value.is_instance_of::<PyString>() {
@@ -374,9 +403,7 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         .map(|one| text(what, &one?))
         .collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        return Err(PyValueError::new_err(format!(
-            "{what} must not contain an empty text or a comma"
-        )));
+        return Err(wrong(what, " must not contain an empty text or a comma"));
     }
     given(what, all.join(","))
 }
@@ -401,11 +428,9 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
-    value.to_str().map_err(|_| {
-        PyValueError::new_err(format!(
-            "{what} contains invalid characters (lone surrogates)"
-        ))
-    })
+    value
+        .to_str()
+        .map_err(|_| wrong(what, " contains invalid characters (lone surrogates)"))
 }
 
 /// Arguments that are texts, by name, for `from_py_with`.
@@ -474,9 +499,10 @@ fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
         .finish()
         .len();
     if length > MAX_QUERY {
-        return Err(PyValueError::new_err(format!(
-            "{what} has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
-        )));
+        let why = format!(
+            " has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
+        );
+        return Err(wrong(what, why));
     }
     Ok(())
 }
@@ -596,7 +622,7 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
     ids(value)?
         .iter()
-        .map(|id| Ok(Segment::parse(&what(id), id)?))
+        .map(|id| Ok(Segment::parse(what(id), id)?))
         .collect()
 }
 

@@ -7,15 +7,20 @@ use pyo3::types::PyTuple;
 
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::words::{carry, words};
 use crate::python::{convert, job};
+use crate::text::message::Message;
 
 /// `error` as the exception that stands for it in Python.
 pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
-    match error.kind {
-        Kind::Argument => PyValueError::new_err(error.message.clone()),
-        Kind::Misuse => PyRuntimeError::new_err(error.message.clone()),
-        _ => build(py, error).map_or_else(|failed| failed, PyErr::from_value),
-    }
+    let exception = match error.kind {
+        Kind::Argument => PyValueError::new_err(words(&error.message)),
+        Kind::Misuse => PyRuntimeError::new_err(words(&error.message)),
+        _ => return build(py, error).map_or_else(|failed| failed, PyErr::from_value),
+    };
+    carry(exception.value(py), &error.message)
+        .err()
+        .unwrap_or(exception)
 }
 
 /// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
@@ -52,9 +57,20 @@ pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Opti
     }
 }
 
+/// An exception of one of our classes.
+pub(crate) fn of_class<'py>(
+    py: Python<'py>,
+    name: &str,
+    message: &Message,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = import(py, "docplatform.errors")?.getattr(name)?;
+    let exception = class.call_out((words(message),))?;
+    carry(&exception, message)?;
+    Ok(exception)
+}
+
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
-    let class = import(py, "docplatform.errors")?.getattr(error.kind.class(error.status))?;
-    let exception = class.call_out((error.message.as_str(),))?;
+    let exception = of_class(py, error.kind.class(error.status), &error.message)?;
     let attempts = error
         .attempts
         .iter()
@@ -63,6 +79,8 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
         "attempts",
         PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?,
     )?;
+    let sent = error.attempts.iter().filter(|attempt| attempt.sent).count();
+    exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
     // What a class does not document, its instances do not have.

@@ -12,7 +12,8 @@ use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, progress};
+use crate::python::{convert, errors, progress};
+use crate::text::message::{Advice, Setting, message};
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
@@ -138,7 +139,7 @@ impl PyJob {
 /// Makes a job again from what its pickle carries.
 #[pyfunction]
 pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
-    let project = Segment::parse("project_id", project_id)?;
+    let project = Segment::parse(Setting::ProjectId, project_id)?;
     let raw =
         serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
@@ -160,9 +161,12 @@ pub(crate) fn warn_unrecorded(
     text: &str,
     unrecorded: &UnrecordedJob,
 ) -> PyResult<()> {
-    let warning = import(py, "docplatform.errors")?
-        .getattr("UnrecordedJobWarning")?
-        .call_out((text,))?;
+    let advice = Advice::RecordJob {
+        name: unrecorded.name.clone(),
+        job: unrecorded.job.clone(),
+    };
+    let message = message![text.to_owned(), advice];
+    let warning = errors::of_class(py, "UnrecordedJobWarning", &message)?;
     for (name, value) in [
         ("name", &unrecorded.name),
         ("job_id", &unrecorded.job),

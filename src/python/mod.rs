@@ -56,6 +56,7 @@ mod logging;
 mod progress;
 mod table;
 mod tracing;
+mod words;
 
 /// The extension module, `docplatform._native`.
 #[pyo3::pymodule(gil_used = false)]
@@ -101,4 +102,6 @@ mod _native {
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
+    #[pymodule_export]
+    use super::words::_all_parts;
 }

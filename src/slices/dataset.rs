@@ -24,7 +24,8 @@ use crate::listing::endpoint::Endpoint;
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table, arrow_field, number};
-use crate::text::{safe, str_literal};
+use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 /// Which exports are meant, where several owners share a store: as far as they are named.
 #[derive(Debug, Clone)]
@@ -86,17 +87,16 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     let accounts: Vec<_> = accounts
         .iter()
         .map(|(url, name)| {
-            format!(
-                "base_url={}, organization={}",
-                str_literal(url),
-                str_literal(name)
-            )
+            let url = Setting::BaseUrl.to(url.as_str());
+            message![url, ", ", Setting::Organization.to(name.as_str())]
         })
         .collect();
-    Err(Error::argument(format!(
-        "the store has data of several organizations: name one of them: {}",
-        accounts.join("; "),
-    )))
+    let mut text = message!["the store has data of several organizations: name one of them: "];
+    for (at, account) in accounts.into_iter().enumerate() {
+        text.push(if at == 0 { "" } else { "; " });
+        text.push(account);
+    }
+    Err(Error::argument(text))
 }
 
 /// Which slices are wanted.
@@ -138,9 +138,8 @@ impl Wish {
             .filter(within)
             .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
-            return Err(Error::argument(format!(
-                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}: give their every=, \
-                 or fetch these with sync() and every={:?}",
+            let what = format!(
+                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}",
                 self.every.as_str(),
                 self.endpoint.name,
                 if self.from.or(self.to).is_some() {
@@ -150,8 +149,12 @@ impl Wish {
                 },
                 other.days.from,
                 other.days.to,
-                self.every.as_str(),
-            )));
+            );
+            let every = self.every.as_str().to_owned();
+            return Err(Error::argument(message![
+                what,
+                Advice::FetchSlices { every }
+            ]));
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
         Ok(wanted)
@@ -399,7 +402,7 @@ mod tests {
 
     #[test]
     fn senseless_selections_are_errors() {
-        let refused = |wish: &Wish| wish.choose(all()).unwrap_err().message.clone();
+        let refused = |wish: &Wish| wish.choose(all()).unwrap_err().to_string();
         let months = "the store has no whole month of visitors, but slices of another length, such as 2026-01-05 to";
         assert!(refused(&wish(Every::Month)).starts_with(months));
         let days = ("2026-01-05".parse().ok(), "2026-01-06".parse().ok());
@@ -420,9 +423,9 @@ mod tests {
     fn of_several_owners_one_is_to_be_named() {
         let mut both = all();
         both.push(export(9, "name:other", "a", "2026-01-06", "2026-01-07"));
-        let message = of_one_account(&both).unwrap_err().message.clone();
+        let message = of_one_account(&both).unwrap_err().to_string();
         assert!(
-            message.contains(r#"organization="name:acme"; base_url"#),
+            message.contains(r#"organization "name:acme"; base_url"#),
             "{message}"
         );
         let of = |base_url: Option<&str>, organization: Option<&str>| {

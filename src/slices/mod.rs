@@ -10,6 +10,7 @@ pub mod trend;
 use crate::error::{Error, Result};
 use crate::listing::endpoint::Endpoint;
 use crate::store::What;
+use crate::text::message::{Setting, message};
 
 /// What is read of each slice of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +28,12 @@ impl Subject {
                 what: What::of(by_path),
             });
         }
-        Err(Error::argument(format!(
-            "by_path=False reads totals, which the service does not have of {}: leave it out",
-            endpoint.name
-        )))
+        Err(Error::argument(message![
+            Setting::ByPath.to(false),
+            format!(
+                " reads totals, which the service does not have of {}: leave it out",
+                endpoint.name
+            ),
+        ]))
     }
 }

@@ -5,7 +5,7 @@ use crate::config::url::MAX_SEGMENT;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
-use crate::listing::endpoint::{COUNTS, VISITORS};
+use crate::listing::endpoint::COUNTS;
 use crate::listing::rows::Totals;
 use crate::slices::Subject;
 use crate::slices::dataset::{Whose, read, some};
@@ -13,7 +13,8 @@ use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::Builder;
 use crate::table::record::Layout;
-use crate::text::{safe, str_literal};
+use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
@@ -26,7 +27,7 @@ pub struct StoreQuery {
     /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
     pub now: Millis,
-    /// The store, as it was named: for commands to copy.
+    /// The store, as it was named.
     pub store: String,
 }
 
@@ -117,25 +118,29 @@ impl StoreQuery {
             Some(wanted) => Ok(wanted.clone()),
             None => match ids().next() {
                 Some(only) if ids().all(|id| id == only) => Ok(only.to_owned()),
-                Some(_) => Err(Error::argument(format!(
-                    "the store has several projects: name one with project_id; it has {}",
-                    some(ids())
-                ))),
+                Some(_) => Err(Error::argument(message![
+                    "the store has several projects: name one with ",
+                    Setting::ProjectId,
+                    format!("; it has {}", some(ids())),
+                ])),
                 None => {
                     let Whose {
                         base_url,
                         organization,
                     } = &self.whose;
                     let named = base_url.is_some() || organization.is_some();
-                    let whose = if named {
-                        " of this base_url and organization"
-                    } else {
-                        ""
-                    };
-                    Err(Error::argument(format!(
-                        "{} has no {}{whose} yet: fetch some with client.sync(), or docplatform sync",
-                        self.store, self.of.endpoint.name
-                    )))
+                    let mut text =
+                        message![format!("{} has no {}", self.store, self.of.endpoint.name)];
+                    if named {
+                        text.push(message![
+                            " of this ",
+                            Setting::BaseUrl,
+                            " and ",
+                            Setting::Organization
+                        ]);
+                    }
+                    text.push(message![" yet", Advice::FillStore {}]);
+                    Err(Error::argument(text))
                 }
             },
         }
@@ -154,54 +159,15 @@ impl StoreQuery {
             return Error::argument("there is nothing to read");
         };
         let (from, to, count) = (first.from, last.to, self.slices.len());
-        let id = str_literal(project);
-        let range = format!("date_from=\"{from}\", date_to=\"{to}\"");
-        let options = format!("--from {from} --to {to} --store {}", quoted(&self.store));
-        let word = quoted(&safe(project, MAX_SEGMENT));
         let (by_path, name) = (self.of.what == What::Pages, self.of.endpoint.name);
-        let is_default = self.of.endpoint == VISITORS;
-        let listing = if is_default {
-            String::new()
-        } else {
-            format!(", listing={name:?}")
-        };
-        let chosen = if is_default {
-            String::new()
-        } else {
-            format!(" --listing {name}")
-        };
-        let (lacks, call, command) = match self.every {
-            Some(every) => {
-                let every = every.as_str();
-                let (flag, option) = if by_path {
-                    ("True", "")
-                } else {
-                    ("False", " --totals")
-                };
-                (
-                    format!(
-                        "{} of {count} slices {} missing, first {}",
-                        missing.len(),
-                        if missing.len() == 1 { "is" } else { "are" },
-                        Period::of(**lacking).name()
-                    ),
-                    format!("client.sync({id}, {range}, every={every:?}, by_path={flag}{listing})"),
-                    format!("docplatform sync {word} {options} --every {every}{option}{chosen}"),
-                )
-            }
-            None if by_path => (
-                "the range as a whole is missing".to_owned(),
-                format!("client.{name}({range}, project_id={id}).collect()"),
-                format!("docplatform {name} export --project {word} {options} -o {name}.csv"),
+        let lacks = match self.every {
+            Some(_) => format!(
+                "{} of {count} slices {} missing, first {}",
+                missing.len(),
+                if missing.len() == 1 { "is" } else { "are" },
+                Period::of(**lacking).name()
             ),
-            None => (
-                "the range as a whole is missing".to_owned(),
-                format!(
-                    "client.{}_totals({range}, project_id={id})",
-                    name.trim_end_matches('s')
-                ),
-                format!("docplatform {name} totals --project {word} {options}"),
-            ),
+            None => "the range as a whole is missing".to_owned(),
         };
         let has = match found.last() {
             Some(other) => format!(
@@ -211,19 +177,20 @@ impl StoreQuery {
             ),
             None => "it has none of this project".to_owned(),
         };
-        Error::argument(format!(
-            "{} does not have the {name} of project {id}, {}: {lacks} ({has}). Fetch them with {call}, or: {command}",
+        let what = format!(
+            "{} does not have the {name} of project \"{}\", {}: {lacks} ({has})",
             self.store,
+            safe(project, MAX_SEGMENT),
             Period::of(Slice { from, to }).name(),
-        ))
+        );
+        let advice = Advice::FetchRange {
+            listing: name.to_owned(),
+            project: project.to_owned(),
+            date_from: from.to_string(),
+            date_to: to.to_string(),
+            every: self.every.map(|every| every.as_str().to_owned()),
+            by_path,
+        };
+        Error::argument(message![what, advice])
     }
-}
-
-/// A word of a command as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+,-".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use crate::error::{Error, Kind};
-use crate::text::safe;
+use crate::text::message::{Advice, Message, message};
+use crate::text::{io_words, safe};
 
 /// Why a store cannot be used, or a piece of work in it not be done.
 #[derive(Debug)]
@@ -60,56 +61,73 @@ impl Fault {
         let (kind, what) = self.words();
         Error::new(
             kind,
-            format!("store {}: {what}", safe(&path.display().to_string(), 300)),
+            message![
+                format!("store {}: ", safe(&path.display().to_string(), 300)),
+                what
+            ],
         )
     }
 
-    fn words(&self) -> (Kind, String) {
-        let setting = |what: String| (Kind::Configuration, what);
+    fn words(&self) -> (Kind, Message) {
+        let setting = |what: String| (Kind::Configuration, what.into());
         match self {
-            Self::Sqlite(error) => sqlite(error),
-            Self::Io(error) => {
-                setting(format!("it cannot be used ({error}): change that, or give another path"))
+            Self::Sqlite(error) => {
+                let (kind, what) = sqlite(error);
+                (kind, what.into())
             }
+            Self::Io(error) => setting(format!(
+                "it cannot be used ({}): change that, or give another path",
+                io_words(error)
+            )),
             Self::NoDirectory => {
                 setting("its directory does not exist: create it, or give another path".to_owned())
             }
-            Self::Missing => setting(
-                "there is no such file: check the path, or fill it first with client.sync(), or docplatform sync"
-                    .to_owned(),
+            Self::Missing => (
+                Kind::Configuration,
+                message![
+                    "there is no such file: check the path",
+                    Advice::FillStore {}
+                ],
             ),
             Self::LogAlone(how) => setting(format!(
                 "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
-                 file back beside it, or move the log away to begin a new store, which knows no name of once= and no request"
+                 file back beside it, or move the log away to begin a new store, without the names of jobs and the requests of this one"
             )),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
             Self::NotALock => setting(
-                "the file with the same name and -sync at its end is not a plain file: remove it".to_owned(),
+                "the file with the same name and -sync at its end is not a plain file: remove it"
+                    .to_owned(),
             ),
             Self::NoDatabase => setting(no_database()),
             Self::Foreign => setting(format!("it is the database of another program; {ANOTHER}")),
-            Self::Unfinished => {
-                setting(format!("a transaction of another program is unfinished in it; {ANOTHER}"))
-            }
+            Self::Unfinished => setting(format!(
+                "a transaction of another program is unfinished in it; {ANOTHER}"
+            )),
             Self::Newer(version) => setting(format!(
                 "a later docplatform wrote it (version {version}), so it was left unchanged: update \
                  docplatform, or give another path"
             )),
-            Self::ReadOnly => {
-                setting("you may not write to it: change its permissions, or give another path".to_owned())
-            }
+            Self::ReadOnly => setting(
+                "you may not write to it: change its permissions, or give another path".to_owned(),
+            ),
             Self::Open(error) => setting(format!(
-                "other users can read it, and that cannot be changed ({error}); give another path"
+                "other users can read it, and that cannot be changed ({}); give another path",
+                io_words(error)
             )),
             Self::Damaged(what) => setting(damaged(what)),
-            Self::Deleted(export) => {
-                (Kind::Store, format!("export {export} was deleted meanwhile: start it again"))
-            }
+            Self::Deleted(export) => (
+                Kind::Store,
+                format!("export {export} was deleted meanwhile: start it again").into(),
+            ),
             Self::Late => (
                 Kind::Store,
-                format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}"),
+                format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}")
+                    .into(),
             ),
-            Self::Thread(error) => (Kind::Store, format!("no thread can be started for it: {error}")),
+            Self::Thread(error) => (
+                Kind::Store,
+                format!("no thread can be started for it: {error}").into(),
+            ),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::store::file::beside;
 use crate::store::fork::LockedFile;
 use crate::store::pages::{pack, unpack, wire};
 use crate::store::{ClientStore, account, lock};
-use crate::text::str_literal;
+use crate::text::safe;
 
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
@@ -31,10 +31,10 @@ pub struct OnceKey {
     pub name: String,
 }
 
-/// The name, as Python writes it.
+/// The name, in quotes.
 impl fmt::Display for OnceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&str_literal(&self.name))
+        write!(f, "\"{}\"", safe(&self.name, 256))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Makes foreign text safe to show: short, without control characters, without secrets.
 
 pub mod json;
+pub mod message;
 pub mod redact;
 
 use std::fmt::Write as _;
+use std::io;
 
 /// `text` with everything escaped that a terminal would interpret, cut to `most` characters.
 pub fn safe(text: &str, most: usize) -> String {
@@ -23,25 +25,19 @@ pub fn safe(text: &str, most: usize) -> String {
     shown
 }
 
-/// The most characters of a literal: no name and no id has more.
-const MAX_LITERAL: usize = 256;
-
-/// `text` as a literal of Python, for people to copy, with the same escaped.
-pub fn str_literal(text: &str) -> String {
-    let mut literal = "\"".to_owned();
-    for c in text.chars().take(MAX_LITERAL) {
-        // Writing to a String cannot fail.
-        let _ = match c {
-            '"' | '\\' => write!(literal, "\\{c}"),
-            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
-            _ => write!(literal, "{c}"),
-        };
+/// An error of the operating system in its words, without its number.
+pub fn io_words(error: &io::Error) -> String {
+    let mut words = error.to_string();
+    if let Some(number) = error.raw_os_error()
+        && let Some(end) = words.rfind(&format!(" (os error {number})"))
+    {
+        words.truncate(end);
     }
-    literal + "\""
+    words
 }
 
 /// Bidirectional controls, line separators and other characters that change how their neighbours are shown.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
@@ -86,9 +82,5 @@ mod tests {
         );
         assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
         assert_eq!(safe("abcdef", 3), "abc…");
-        assert_eq!(
-            str_literal("e\u{301} \"日\\\u{202e}"),
-            "\"e\u{301} \\\"日\\\\\\U0000202e\""
-        );
     }
 }

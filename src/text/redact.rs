@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use percent_encoding::percent_decode_str;
+
 /// The fewest characters of a secret's beginning that count if the text breaks off after them.
 const MIN_CUT_OFF: usize = 4;
 /// A shorter secret counts only as a word of its own: a prompt of one letter is not searched for within words.
 const MIN_WITHIN_WORDS: usize = 8;
 /// How deep a text may be nested in another: plain, in JSON, in JSON within JSON.
 const MAX_NESTING: usize = 3;
+/// The mark of an omission.
+const OMITTED: char = '\u{2026}';
 /// The most of a secret that is searched for, in characters: prompts may be megabytes long.
 const MAX_SECRET: usize = 64 * 1024;
 
@@ -95,10 +99,64 @@ fn holds(text: &[char], secret: &[char]) -> bool {
 fn is_cut(after: &[char]) -> bool {
     let mut next = after.iter().skip_while(|c| matches!(c, ' ' | '[' | '('));
     match next.next() {
-        None | Some('\u{2026}') => true,
+        None | Some(&OMITTED) => true,
         Some('.') => next.next() == Some(&'.'),
         Some(_) => false,
     }
+}
+
+/// The fewest digits of an encoded secret's beginning that count.
+const MIN_RUN: usize = 6;
+
+/// `text` without percent encoding, and this read as hex and as base64, with a mark of an omission after each piece. A service
+/// may repeat a secret in each of these forms. Other letters may stand directly before it, so a run of digits is read from
+/// each place where a byte may begin.
+pub(crate) fn decoded(text: &str) -> String {
+    let text = unescape(&unescape(text));
+    let plain = percent_decode_str(&text).decode_utf8_lossy();
+    let mut bytes = Vec::new();
+    for skip in 0..4 {
+        read_runs(&plain, sextet, 6, skip, &mut bytes);
+        if skip < 2 {
+            read_runs(&plain, |c| c.to_digit(16), 4, skip, &mut bytes);
+        }
+    }
+    format!("{plain}{}{}", OMITTED, String::from_utf8_lossy(&bytes))
+}
+
+/// Appends the bytes of each run of digits in `text`, without its first `skip` digits. A digit has `bits` bits.
+fn read_runs(
+    text: &str,
+    digit: impl Fn(char) -> Option<u32>,
+    bits: u32,
+    skip: usize,
+    bytes: &mut Vec<u8>,
+) {
+    let runs = text.split(|c| digit(c).is_none());
+    for run in runs.filter(|run| run.len() >= MIN_RUN) {
+        let (mut held, mut count) = (0, 0);
+        for value in run.chars().skip(skip).filter_map(&digit) {
+            held = (held << bits | value) & 0xffff;
+            count += bits;
+            if count >= 8 {
+                count -= 8;
+                bytes.extend(u8::try_from((held >> count) & 0xff));
+            }
+        }
+        bytes.extend_from_slice(OMITTED.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// A digit of base64, of the common alphabet or of the one for URLs.
+fn sextet(c: char) -> Option<u32> {
+    Some(match c {
+        'A'..='Z' => u32::from(c) - u32::from('A'),
+        'a'..='z' => u32::from(c) - u32::from('a') + 26,
+        '0'..='9' => u32::from(c) - u32::from('0') + 52,
+        '+' | '-' => 62,
+        '/' | '_' => 63,
+        _ => return None,
+    })
 }
 
 /// `text` with the escapes of JSON and of Rust's `Debug` undone.
@@ -162,6 +220,16 @@ fn hex(digits: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_encoded_text_is_decoded_wherever_it_begins() {
+        for (encoded, length) in [("6b65792D3432", 2), ("a2V5LTQy", 4), ("key%2d42", 1)] {
+            for start in 0..length {
+                let text = format!("no: {}{encoded}!", &"fade"[..start]);
+                assert!(decoded(&text).contains("key-42"), "{text}");
+            }
+        }
+    }
 
     const PROMPT: &str = "Rewrite the \"billing\" page so that it names Project X";
 

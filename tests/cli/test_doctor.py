@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.cli import Cli
+from helpers.cli import JANUARY, Cli
 from helpers.layers import Authority
 from helpers.scripts import Ended
 
@@ -99,6 +99,16 @@ def test_an_answer_says_what_is_wrong(cli: Cli, status: int, code: int, wrong: s
     assert (ended.status, len(cli.stub.requests)) == (code, 1)
     assert [name for name, state in states(ended).items() if state == "wrong"] == [wrong]
     assert says in ended.out
+
+
+def test_a_spent_budget_is_not_called_a_fault_of_the_service(cli: Cli, tmp_path: Path) -> None:
+    budget = ("--store", str(tmp_path / "docs.db"), "--requests-per-hour", "1")
+    assert cli("visitors", "totals", *JANUARY, *budget).status == 0
+    ended = cli("doctor", *budget)
+    assert (ended.status, len(cli.stub.requests)) == (4, 1)
+    assert "\twrong\t" not in ended.out
+    assert "the request budget is spent" in ended.out
+    assert "--on-budget" not in ended.out
 
 
 LISTED = ["views", "searches", "feedback", "conversations"]

@@ -72,7 +72,7 @@ def test_the_service_s_own_words_stay_as_they_are(cli: Cli, status: int, body: A
 def test_of_an_answer_that_is_too_large_it_says_what_to_do(cli: Cli) -> None:
     cli.stub.fail_next(status=200, body=" " * (2**25 + 1))
     ended = cli("visitors", "top")
-    assert (ended.status, "is larger than 33554432 bytes: lower --page-size (" in ended.err) == (1, True)
+    assert (ended.status, "is larger than 33554432 bytes; lower --page-size (" in ended.err) == (1, True)
 
 
 @pytest.mark.row("J12")

@@ -123,11 +123,11 @@ def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) ->
     ended = cli(*line, "-q")
     assert (ended.status, len(ended.out.splitlines())) == (0, 11)
     assert ended.err.startswith("Note: the service cut the listing off after 10 rows")
-    assert ended.err.endswith("such as --every day, to get more\n")
+    assert ended.err.endswith("such as each day, to get more\n")
     ended = cli(*line, "--strict")
     assert (ended.status, ended.out, "cut the listing off" in ended.err) == (1, "", True)
     ended = cli(*line, "--every", "day", "--page-size", "1", "-q")
-    assert "and does not list the rest: choose rows with --source or --status, or" in ended.err
+    assert "and does not list the rest: choose rows by their source or status, or" in ended.err
 
 
 @pytest.mark.row("M9")
@@ -208,7 +208,7 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     stranger.mkdir(parents=True)
     for folder, wrong, says in (
         ("lake", (), "name its file with --store"),
-        ("lake", filled, "has slices of --every week, and"),
+        ("lake", filled, "has a slice for each week, and"),
         ("lake", (*filled, "--project", "nope"), 'has no searches of "nope"'),
         (
             "new",

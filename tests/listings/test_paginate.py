@@ -119,7 +119,7 @@ def test_a_listing_of_a_wrong_shape_is_an_error(face: Face, stub: StubServer, bo
 def test_arguments_of_a_listing_are_checked_at_the_call(
     face: Face, stub: StubServer, settings: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match=r"items|params|page_size|prefetch"):
+    with pytest.raises(ValueError, match=r"items|params|paging|page_size|prefetch"):
         face.client(stub).paginate("/v3/things", **settings)
     with pytest.raises(TypeError, match="items"):
         face.client(stub).paginate("/v3/things")

@@ -61,7 +61,7 @@ def test_a_page_stops_at_max_response_bytes(wire: Wire, framing: str, piece: byt
     call = "everything(lambda: ours.visitors())"
     told = flood(wire, call, head(200, framing), FLOOD(piece, ENDLESS))
     assert told["error"] == "ResponseError"
-    assert f"larger than {32 * MIB} bytes: raise max_response_bytes=" in told["text"]
+    assert f"larger than {32 * MIB} bytes; raise max_response_bytes=" in told["text"]
     assert told["grown"] < 32 + ROOM
 
 

@@ -128,7 +128,10 @@ REFUSALS: dict[str, tuple[Script, str]] = {
         [READ_HEAD, SEND(answer(302, None, "Location: https://login.example"))],
         NO_CONNECTION,
     ),
-    "407": ([READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))], r"\(407\)"),
+    "407": (
+        [READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))],
+        r"refuses those of its URL \(407\)",
+    ),
     "closes": ([READ_HEAD, FIN], NO_CONNECTION),
     "resets": ([READ_HEAD, RST], r"reset before it was ready \(through the proxy 127.0.0.1:\d+\)"),
     "closes at once": ([CLOSE], f"reset before it was ready|{NO_CONNECTION}"),
@@ -186,6 +189,7 @@ def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
         says = f"the host name of the proxy {address} could not be resolved"
     told = wire.not_sent(1, base_url=f"https://{HOST}", max_retries=0, **proxy)
     assert f"not sent: {HOST}:443: {says}" in told
+    assert "base_url" not in told
 
 
 @pytest.mark.row("G13")

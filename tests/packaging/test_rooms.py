@@ -12,7 +12,7 @@ pytestmark = pytest.mark.one_python
 SRC = Path(__file__).parents[2] / "src"
 # Each may import those before it; `job` and `table` stand side by side.
 ORDER = (
-    "error clock text dates config http listing store budget client job table export slices python".split()
+    "clock text error dates config http listing store budget client job table export slices python".split()
 )
 APART = {("table", "job"), ("job", "table")}
 COMMENT = re.compile(r"//[^\n]*")
@@ -60,3 +60,30 @@ def test_every_file_says_what_it_is_for() -> None:
         file for file in SRC.rglob("*.rs") if not re.match(r"//! [A-Z`].*", file.read_text(encoding="utf-8"))
     ]
     assert not silent
+
+
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+SETTING = re.compile(r'^    [A-Z]\w+ "(\w+)"$', re.MULTILINE)
+
+
+def test_the_core_s_sentences_hold_no_words_of_a_face() -> None:
+    """Arguments, calls and constants of Python, and options and commands of a shell: each face has its own (``text/message.rs``)."""
+    names = SETTING.findall((SRC / "text" / "message.rs").read_text(encoding="utf-8"))
+    several = "|".join(name for name in names if "_" in name)
+    of_a_face = re.compile(
+        rf"(?<!{{)\b({several})\b|\b({'|'.join(names)})=|\b(True|False|None)\b|\b[a-z_]+\(|\bclient\.|(^|\s)--[a-z]|docplatform (job|sync) "
+    )
+    found = []
+    for file in sorted(SRC.rglob("*.rs")):
+        if room(file) != "python":
+            text = re.sub(
+                r"(^|\s)//[^\n]*|'\"'", "", file.read_text(encoding="utf-8").split("#[cfg(test)]\nmod ")[0]
+            )
+            # SQL has names of its own.
+            literals = [
+                one
+                for one in LITERAL.findall(text)
+                if " " in one and not re.search(r"SELECT|WHERE|INSERT|PRAGMA|\bAND\b|, begun", one)
+            ]
+            found += [f"{file.name}: {one}" for one in literals if of_a_face.search(one)]
+    assert not found, "\n".join(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import faulthandler
 import inspect
 import json
@@ -29,7 +30,14 @@ PROMPT = 'Xylophon-Quittung "Nachtigall" für Müllers Gymnasiumsprüfung'
 
 NO_PROXY = f"ftp://user:{PASSWORD}@127.0.0.1:9"
 
-SECRETS = [KEY.removeprefix("dpk_live_"), HEADER, PASSWORD, PROMPT]
+ENCODED = [
+    base64.b64encode(KEY.encode()).decode(),
+    base64.b64encode(f":{KEY}".encode()).decode(),
+    "".join(f"%{byte:02x}" for byte in KEY.encode()),
+    KEY.encode().hex(),
+    KEY.encode().hex().upper(),
+]
+SECRETS = [KEY.removeprefix("dpk_live_"), HEADER, PASSWORD, PROMPT, *ENCODED]
 
 ECHO_HEADERS = {
     "x-request-id": f"id-{KEY}",
@@ -68,10 +76,9 @@ def bodies(prompt: str) -> Iterator[tuple[int, object]]:
     yield 200, {"id": 5, "status": KEY, "x": prompt}
     yield 200, [KEY, HEADER, prompt]
     yield 200, b"\xff" + KEY.encode()
-    # Without the beginning.
-    yield from (
-        (422, {"error": f"who is {part}?"}) for part in (SECRETS[0], KEY[-20:], HEADER[1:], prompt[20:])
-    )
+    # Without the beginning, or encoded.
+    parts = (SECRETS[0], KEY[-20:], HEADER[1:], prompt[20:], *ENCODED)
+    yield from ((422, {"error": f"who is {part}?"}) for part in parts)
 
 
 def answers(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -129,7 +136,7 @@ def behind_a_proxy(face: Face) -> AnyClient:
     return face.make(KEY, proxy=f"http://user:{PASSWORD}@127.0.0.1:9", **settings)
 
 
-@pytest.mark.row("H1", "H2", "H3", "H5")
+@pytest.mark.row("H1", "H2", "H3", "H5", "N6")
 def test_no_secret_is_anywhere(
     face: Face, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -262,7 +262,7 @@ def test_slices_have_one_length(stub: StubServer, store: Path, root: Path) -> No
         assert export_dataset(root / every, store=store, every=every).written == count
         days = {(line["date_to"] - line["date_from"]).days for line in with_pyarrow(root / every)}
         assert days == {length}
-    with pytest.raises(ValueError, match='slices of every="day"'):
+    with pytest.raises(ValueError, match="a slice for each day"):
         export_dataset(root / "day", store=store, every="month")
 
 
@@ -281,7 +281,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ValueError, match=r"visitors\.db: there is no such file: .* client\.sync\(\), or docplatform sync"
+        ValueError, match=r"visitors\.db: there is no such file: .* fill it with client\.sync\(\)"
     ):
         export_dataset(root, store=store)
     store.touch()

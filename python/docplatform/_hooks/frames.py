@@ -44,10 +44,13 @@ def need(way: str) -> str:
     for module in modules:
         if find_spec(module) is not None:
             return module
-    missing = " or ".join(modules)
-    raise ImportError(
-        f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[modules[0]]}]"', name=modules[0]
-    )
+    raise ImportError(needs(way, f"{way}()"), name=modules[0])
+
+
+def needs(way: str, called: str) -> str:
+    """How to get a module for ``way``, by the name that a reader knows it by."""
+    modules = _MODULES[way]
+    return f'{called} needs {" or ".join(modules)}: pip install "docplatform[{_EXTRAS[modules[0]]}]"'
 
 
 def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tuple[None, Exception]:

@@ -62,16 +62,9 @@ def _outcome(arguments: list[str]) -> int:
     """Runs a command and reports what ended it. Output that cannot be written is left to the caller."""
     try:
         return _run(arguments)
-    except KeyboardInterrupt as interrupt:
-        # The notes say which job is still running, or what may have happened.
-        terminated = isinstance(interrupt, exits.Terminated)
-        what = "ended by SIGTERM" if terminated else "interrupted"
-        for line in ("", f"docplatform: {what}", *getattr(interrupt, "__notes__", ())):
-            output.say(output.shown(line))
-        return Exit.TERMINATED if terminated else Exit.INTERRUPTED
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else Exit.FAILURE
-    except docplatform.DocPlatformError as error:
+    except (docplatform.DocPlatformError, KeyboardInterrupt) as error:
         return exits.report(error)
 
 

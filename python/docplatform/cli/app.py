@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         _report_usage(error)
         return Exit.USAGE
-    except (docplatform.DocPlatformError, ValueError) as error:
+    except (docplatform.DocPlatformError, ValueError, KeyboardInterrupt) as error:
         return exits.report(error) if session is None else exits.report(error, session.again)
     return Exit.DONE
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import output
+from docplatform.cli import output, phrases
 from docplatform.cli.exits import Exit
 from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
@@ -59,7 +59,11 @@ def worst(report: JobsReport, *, failed: bool) -> Exit:
 
 def show(session: Session, report: JobsReport) -> None:
     """Prints the outcome of every job, as a table or as JSON."""
+    results = report.failed | report.unknown
     jobs = report.to_dicts()
+    for job in jobs:
+        if job["error"] is not None:
+            job["error"] = phrases.whole(results[job["name"]], session.again)
     if session.json:
         output.document({"jobs": jobs, "requests": report.requests})
         return

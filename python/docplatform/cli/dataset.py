@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from docplatform import DatasetError, DatasetReport, export_dataset
+from docplatform._hooks import frames
 from docplatform.cli import output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, every_option, resolve
 from docplatform.cli.help import Command, options
@@ -75,8 +76,8 @@ def dataset(
                 strict=strict,
                 **choice,
             )
-    except ImportError as error:
-        raise click.UsageError(str(error).replace("export_dataset()", "dataset")) from None
+    except ImportError:
+        raise click.UsageError(frames.needs("export_dataset", "dataset")) from None
     except DatasetError as error:
         printed(error.dataset)
         raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from docplatform._native import _period
-from docplatform.cli import words
+from docplatform.cli import phrases
 from docplatform.cli.help import options
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def resolve(
     try:
         found = _period(" ".join(period), every=None if last is None else every)
     except ValueError as error:
-        raise click.UsageError(words.as_options(str(error))) from None
+        raise click.UsageError(phrases.sentence(error)) from None
     if found is None:
         return None, None
     first, end = found[0][:2]
@@ -127,7 +127,7 @@ def beside(date_from: str, date_to: str, option: str, before: str | None) -> tup
     try:
         other = _period(before) if before is not None else None
     except ValueError as error:
-        raise click.UsageError(f"{option}: {words.as_options(str(error))}") from None
+        raise click.UsageError(f"{option}: {phrases.sentence(error)}") from None
     against = found[1] if other is None else other[0]
     if against is not None and against[:2] == found[0][:2]:
         raise click.UsageError(f"{option} is the period itself, {found[0][3]}: name another")

@@ -15,7 +15,7 @@ import click
 import docplatform
 from docplatform import ConfigurationError, DocPlatformError
 from docplatform._native import _check, _proxy
-from docplatform.cli import exits, output, secrets, words
+from docplatform.cli import exits, output, phrases, secrets
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
 from docplatform.cli.listings import LISTINGS, VISITORS
@@ -31,8 +31,6 @@ MAX_WAIT = 15.0
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """What the client takes in the place of the system's authorities, on Linux."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
-_ITSELF = "; check --base-url and the network: docplatform doctor looks at both"
-"""What an error advises that this command does not say of itself."""
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 
 
@@ -69,9 +67,7 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
             # What only a whole client looks at, such as the budget. Nothing was sent.
             code = Exit.USAGE
             settings.append(
-                Finding(
-                    "other settings", "wrong", words.as_options(str(error)), "correct it, or leave it out"
-                )
+                Finding("other settings", "wrong", phrases.sentence(error), "correct it, or leave it out")
             )
     findings = [*settings, *answers]
     if session.json:
@@ -101,7 +97,7 @@ def _settings(session: Session) -> Iterator[Finding]:
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
         yield Finding(
-            "API key", "wrong", words.as_options(str(error)), "copy it from the dashboard of your platform"
+            "API key", "wrong", phrases.sentence(error), "copy it from the dashboard of your platform"
         )
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"{', '.join(found)} set" if found else "none set"
@@ -158,7 +154,7 @@ def _used_proxy(session: Session) -> str:
 def _setting(name: str, given: str | None, argument: str, variable: str = "", **more: str) -> Finding:
     """Whether a client accepts it; nothing is sent."""
     value = os.environ.get(variable) if given is None else given
-    where = words.OPTIONS[argument]
+    where = phrases.SETTINGS[argument]
     if variable and value == os.environ.get(variable):
         where = variable
     if not value:
@@ -176,7 +172,7 @@ def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **whe
             opens=name != "address",
         )
     except ValueError as error:
-        return Finding(name, "wrong", words.as_options(str(error), **where), advice)
+        return Finding(name, "wrong", phrases.sentence(error, where=where), advice)
     return Finding(name, "ok", shown)
 
 
@@ -268,7 +264,7 @@ def _said(error: DocPlatformError) -> str:
     """What the service said, or else what happened."""
     if isinstance(error, docplatform.StatusError) and error.message:
         return error.message
-    return words.as_options(str(error)).replace(_ITSELF, "")
+    return phrases.sentence(error, advises=False)
 
 
 def _after(error: DocPlatformError) -> list[Finding]:
@@ -295,7 +291,10 @@ def _after(error: DocPlatformError) -> list[Finding]:
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
             return [answered, taken, Finding("project found", "wrong", said, advice)]
-        case docplatform.RateLimitError() | docplatform.BudgetError():
+        case docplatform.BudgetError():
+            advice = "run it again after that, or with more --requests-per-hour"
+            return [Finding("service", "unknown", said, advice), taken, known]
+        case docplatform.RateLimitError():
             advice = "wait: the requests of this hour are spent"
             return [Finding("service", "wrong", said, advice), taken, known]
         case docplatform.StatusError() | docplatform.ResponseError():

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
-import shlex
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import docplatform
-from docplatform.cli import words
+from docplatform.cli import phrases
 from docplatform.cli.output import say, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Exit(IntEnum):
@@ -60,17 +54,6 @@ APPLIED = (
 )
 
 
-NAMED = (
-    "Look on the platform to see whether the job is there. If it is: `{found}`; if it is not: `{never}`. Then run this again. "
-    "Until then it sends nothing."
-)
-
-
-ELSEWHERE = (
-    "To use that job under this name: `{found}`, then run this again. For another job, use another name."
-)
-
-
 class Terminated(KeyboardInterrupt):  # no error, as KeyboardInterrupt is none
     """Raised by SIGTERM: a command ends as after Ctrl-C."""
 
@@ -83,34 +66,13 @@ class OnTheWayError(docplatform.DocPlatformError):
     """A setting that failed after requests were sent, such as a store on a disk that is gone: not wrong usage."""
 
 
-class UnresolvedNameError(docplatform.UnconfirmedWriteError):
-    """A creation under a name of ``--once``, whose outcome is unknown."""
-
-    name = ""
-    known: str | None = None
-    """Its job, where another owner of the store has the name."""
-
-    @classmethod
-    def of(cls, error: docplatform.UnconfirmedWriteError, name: str) -> UnresolvedNameError:
-        """``error`` without its advice for users of Python."""
-        text, _, advice = str(error).partition("; then record what you found")
-        made = cls(text)
-        made.__dict__.update(error.__dict__)
-        made.name = name
-        known = re.search(r'", "([^"]*)"\)', advice)
-        made.known = known[1] if known and known[1] != "JOB-ID" else None
-        return made
-
-
-def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
-    """A command to copy; ``job`` is the id that it ends with."""
-    last = () if job is None else ("--", job) if job.startswith("-") else (job,)
-    return shown(shlex.join(["docplatform", *words, *options, *last]))
-
-
-def code_of(error: Exception) -> Exit:
+def code_of(error: BaseException) -> Exit:
     """The exit code of ``error``."""
     match error:
+        case Terminated():
+            return Exit.TERMINATED
+        case KeyboardInterrupt():
+            return Exit.INTERRUPTED
         case docplatform.UnconfirmedWriteError():
             return Exit.UNCONFIRMED
         case KeyProblemError() | docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
@@ -133,30 +95,38 @@ def code_of(error: Exception) -> Exit:
             return Exit.FAILURE
 
 
-def report(error: Exception, again: Callable[..., str] = command) -> Exit:
+def note(error: BaseException, line: str) -> None:
+    """Adds a line that follows the message of an error. Python's own notes are for its users."""
+    error.__dict__.setdefault("_lines", []).append(line)
+
+
+def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit:
     """Says on stderr what went wrong and what to do about it; returns the exit code.
 
     ``again`` makes a command to copy, with the options that this one was given.
     """
     code = code_of(error)
-    say(f"docplatform: {shown(_message(error))}")
-    job = error.job if isinstance(error, docplatform.DocPlatformError) else None
+    lines = phrases.lines(error, again)
+    if isinstance(error, KeyboardInterrupt):
+        say("")
+        say(f"docplatform: {'ended by SIGTERM' if code is Exit.TERMINATED else 'interrupted'}")
+        lines = lines or [line for line in [phrases.sentence(error, again)] if line]
+    else:
+        say(f"docplatform: {shown(_message(error, again))}")
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
-        if isinstance(error, UnresolvedNameError):
-            say(how_to_resolve(error.name, again, error.known))
-        else:
-            advice = APPLIED if error.outcome == "applied" else UNKNOWN
-            say(advice.format(wait=again("job", "wait", job="ID")))
-    for note in getattr(error, "__notes__", ()):
-        # The client's own name arguments of Python.
-        if not note.startswith("docplatform: "):
-            say(shown(note))
+        if not lines:
+            unnamed = APPLIED if error.outcome == "applied" else UNKNOWN
+            lines = [unnamed.format(wait=again("job", "wait", job="ID"))]
+    lines += getattr(error, "_lines", ())
     if code in (Exit.KEY, Exit.USAGE):
-        say(f"`{again('doctor')}` checks every setting, and says what to do.")
+        lines.append(f"`{again('doctor')}` checks every setting, and says what to do.")
+    job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
-        say(goes_on(job.id, again))
+        lines.append(phrases.goes_on(again, job=job.id))
+    for line in dict.fromkeys(lines):
+        say(shown(line))
     return code
 
 
@@ -169,45 +139,10 @@ _WHAT_TO_DO = {
 """The end of a message about a file, by the number of the system's error."""
 
 
-def _message(error: Exception) -> str:
-    match error:
-        case OSError(strerror=str(why)):
-            # `str(error)` is for programmers. Whatever else is written has a name.
-            named = isinstance(error.filename, str | bytes | os.PathLike)
-            file = os.fsdecode(error.filename) if named else "standard output"
-            return f"{file}: {why}{_WHAT_TO_DO.get(error.errno or 0, '')}"
-        case docplatform.ResponseError():
-            # Mostly the service's text.
-            told = str(error).replace("raise max_response_bytes= or lower page_size=", "lower --page-size")
-            return told.replace("; check base_url and", "; check --base-url and")
-        case (
-            ValueError()
-            | docplatform.BudgetError()
-            | docplatform.ConnectError()
-            | docplatform.PaginationError()
-        ):
-            # These name Python's arguments. Other texts may be the service's, and stay as they are.
-            return words.as_options(str(error))
-        case docplatform.JobFailedError() | docplatform.WaitTimeoutError():
-            # Without the advice for users of Python; the command's own follows.
-            return str(error).rpartition("; ")[0] or str(error)
-        case docplatform.AuthenticationError():
-            return str(error).replace("(api_key)", "(--api-key-file)")
-        case docplatform.StatusError():
-            # Only the advice after the service's text names arguments.
-            told, status, advice = str(error).partition(f"status {error.status}: {error.message or ''}")
-            return told + status + words.as_options(advice)
-        case _:
-            return str(error)
-
-
-def how_to_resolve(name: str, again: Callable[..., str], known: str | None = None) -> str:
-    """Says how to record what became of a name, with its job if that is ``known``."""
-    named = ("job", "once", name)
-    found = again(*named, "--job", known or "ID")
-    return (ELSEWHERE if known else NAMED).format(found=found, never=again(*named, "--never-created"))
-
-
-def goes_on(job: str, again: Callable[..., str]) -> str:
-    """Says that a job keeps running, and how to wait for it."""
-    return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"
+def _message(error: BaseException, again: phrases.Again) -> str:
+    if isinstance(error, OSError) and isinstance(error.strerror, str):
+        # `str(error)` is for programmers. Whatever else is written has a name.
+        named = isinstance(error.filename, str | bytes | os.PathLike)
+        file = os.fsdecode(error.filename) if named else "standard output"
+        return f"{file}: {error.strerror}{_WHAT_TO_DO.get(error.errno or 0, '')}"
+    return phrases.sentence(error, again)

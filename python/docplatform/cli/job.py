@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError
-from docplatform.cli import batch, exits, files, once, output
+from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
@@ -186,7 +186,7 @@ def message(
         if not wait:
             _print_id(session, client.send_message(job, text))
             return
-        with _waiting(session, job, writing=True) as on_poll:
+        with _waiting(session, job) as on_poll:
             found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
     _print_result(session, found)
 
@@ -200,16 +200,10 @@ def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[Callable[[Job], None]]:
-    """Shows the wait for a job, and how to wait again if it ends early.
-
-    With ``writing``, a message is sent first.
-    """
-    reading = not writing
+def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
+    """Shows the wait for a job, and how to wait again if it ends early."""
 
     def on_poll(job: Job) -> None:
-        nonlocal reading
-        reading = True
         if not job.is_final:
             progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
@@ -217,10 +211,7 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:
-            if reading:
-                # A poll was interrupted: nothing was lost, and the notes of the client do not apply.
-                interrupt.__notes__ = []
-            interrupt.add_note(exits.goes_on(job, session.again))
+            exits.note(interrupt, phrases.goes_on(session.again, job=job))
             raise
         except DocPlatformError as error:
             if session.json and error.job is not None:
@@ -232,7 +223,7 @@ def _print_id(session: Session, job: Job) -> None:
     """Prints the id of a job without waiting for it."""
     # A script needs the exact id. Job ids hold no control characters.
     id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
-    _print(session, job, id_, exits.goes_on(job.id, session.again))
+    _print(session, job, id_, phrases.goes_on(session.again, job=job.id))
 
 
 def _print_result(session: Session, job: Job) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from docplatform import DocPlatformError, NotFoundError, UnconfirmedWriteError
-from docplatform.cli import exits, output, words
+from docplatform import DocPlatformError, NotFoundError
+from docplatform.cli import exits, output, phrases
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command
 from docplatform.cli.output import shown
@@ -33,15 +33,9 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
     """Creates the job, or finds the one that was created under the name before."""
     try:
         job = client.create_job(prompt, once=name, on_budget=session.on_budget)
-    except UnconfirmedWriteError as error:
-        if name is None:
-            raise
-        raise exits.UnresolvedNameError.of(error, name) from error
     except KeyboardInterrupt as interrupt:
-        if name is not None and any(
-            "(outcome: unknown)" in note for note in getattr(interrupt, "__notes__", ())
-        ):
-            interrupt.add_note(exits.how_to_resolve(name, session.again))
+        if name is not None and getattr(interrupt, "_outcome", None) == "unknown":
+            exits.note(interrupt, phrases.LINES["ResolveName"](session.again, name=name, job=None))
         raise
     if name is not None and not client.stats.requests:
         session.say(f"Job {shown(job.id)} was created under the name {shown(name)} before; nothing was sent.")
@@ -64,8 +58,8 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
         except NotFoundError as error:
             raise Refusal(f"there is no job {shown(found)} in this project; nothing was recorded") from error
         except DocPlatformError as error:
-            error.add_note(
-                f"Nothing was recorded for the name {shown(name)}: whether this job exists is unknown."
+            exits.note(
+                error, f"Nothing was recorded for the name {shown(name)}: whether this job exists is unknown."
             )
             raise
     try:
@@ -74,7 +68,7 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
         raise
     except ValueError as error:
         # Wrong usage also after the look.
-        raise click.UsageError(words.as_options(str(error))) from error
+        raise click.UsageError(phrases.sentence(error)) from error
     line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
     return f"Recorded for the name {shown(name)}: {line}."
 

@@ -69,7 +69,11 @@ def read(path: str | None) -> tuple[str, str]:
     Raises :class:`KeyProblemError` if there is no key, or one that cannot be used.
     """
     try:
-        return _api_key(path)
+        found = _api_key(path)
     except ConfigurationError as error:
-        fault = str(error).removeprefix("--api-key-file: ")
-        raise KeyProblemError(f"{fault}: {WHERE}" if fault == "no API key" else fault) from None
+        problem = KeyProblemError(*error.args)
+        problem.__dict__.update(error.__dict__)
+        raise problem from None
+    if found is None:
+        raise KeyProblemError(f"no API key: {WHERE}")
+    return found

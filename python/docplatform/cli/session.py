@@ -20,7 +20,7 @@ from docplatform import (
     UnrecordedJobWarning,
     WaitWarning,
 )
-from docplatform.cli import exits, secrets, words
+from docplatform.cli import exits, phrases, secrets
 from docplatform.cli.help import options
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
@@ -196,7 +196,7 @@ class Session:
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
                 case DocPlatformError():
-                    failed = sum(not attempt.error.startswith("ConnectError: ") for attempt in error.attempts)
+                    failed = getattr(error, "_sent", 0)
                 case KeyboardInterrupt():
                     # A request may have been under way.
                     failed = 1
@@ -207,17 +207,18 @@ class Session:
                     failed = 0
             answered = client.stats.requests - failed
             if self.fetches and self.store is not None and answered > 0:
-                error.add_note(
-                    f"What was fetched is in {self.store}: run the same command again to continue."
+                exits.note(
+                    error, f"What was fetched is in {self.store}: run the same command again to continue."
                 )
             elif self.spends and answered > 0:
-                error.add_note(
+                exits.note(
+                    error,
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
-                    "kept, and the next run continues after them."
+                    "kept, and the next run continues after them.",
                 )
             if isinstance(error, ConfigurationError) and answered > 0:
                 late = exits.OnTheWayError(str(error))
-                late.__notes__ = getattr(error, "__notes__", [])
+                late.__dict__.update(error.__dict__)
                 raise late from error
             raise
 
@@ -235,7 +236,7 @@ class Session:
         if secrets.is_like_a_key(self.api_key_file or ""):
             del given["api_key_file"]
         repeated = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
-        return exits.command(*name, options=tuple(repeated), job=job)
+        return phrases.command(*name, options=tuple(repeated), job=job)
 
     def project_id(self) -> str:
         """The project of ``--project``, or else of the environment."""
@@ -313,7 +314,7 @@ def arguments(client: Client | None = None) -> Iterator[None]:
     except ValueError as error:
         if client is not None and client.stats.requests:
             raise
-        raise click.UsageError(words.as_options(str(error))) from error
+        raise click.UsageError(phrases.sentence(error)) from error
 
 
 @contextmanager
@@ -334,21 +335,13 @@ def logged(session: Session) -> Iterator[None]:
             # What it says is logged, and so shown.
             warnings.simplefilter("ignore", WaitWarning)
             warnings.simplefilter("always", UnrecordedJobWarning)
-            warnings.showwarning = lambda message, *_, **__: say(_note(session, message))
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"Note: {shown(phrases.sentence(message, session.again))}"
+            )
             yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-def _note(session: Session, message: Warning | str) -> str:
-    if not isinstance(message, UnrecordedJobWarning):
-        return f"Note: {shown(words.as_options(str(message)))}"
-    record = session.again("job", "once", message.name, "--job", message.job_id)
-    return (
-        f"Job {shown(message.job_id)} was created, but the store could not record it under the name "
-        f"{shown(message.name)} ({shown(message.reason)}). Record it before you use this name again: `{record}`"
-    )
 
 
 class _Lines(logging.Handler):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, output
+from docplatform.cli import cost, output, phrases
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command, options
@@ -140,7 +140,10 @@ def _print(
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
-        listed = [{**failure._asdict(), "error": str(failure.error)} for failure in failures]
+        listed = [
+            {**failure._asdict(), "error": phrases.whole(failure.error, session.again)}
+            for failure in failures
+        ]
         output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
     else:
         output.fields([("listing", asked["listing"]), *report._asdict().items()])

@@ -183,8 +183,8 @@ def begin(
     try:
         if kind in NEEDS:
             frames.need(NEEDS[kind])
-    except ImportError as error:
-        raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
+    except ImportError:
+        raise click.UsageError(frames.needs(NEEDS[kind], f"{kind} output")) from None
     return Writer(path, kind, raw, bom, reading)
 
 

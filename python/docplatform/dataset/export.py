@@ -164,7 +164,7 @@ def _gap(listing: str, every: str, slices: list[StoredSlice], missing: list[tupl
 def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> None:
     if there.every != every:
         raise ValueError(
-            f'{root} has slices of every="{there.every}", and unique visitors of different lengths must not be mixed: give another path for every="{every}"'
+            f"{root} has a slice for each {there.every}, and unique visitors of different lengths must not be mixed: give another path to export a slice for each {every}"
         )
     if base_url not in {None, there.base_url}:
         raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")

@@ -37,7 +37,7 @@ use crate::python::bridge::wake::Waker;
 const LOOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What an operation tells its caller.
-pub(crate) enum Message {
+pub(crate) enum InboxMessage {
     Note(Note),
     Found(Vec<Finding>),
     Progress,
@@ -83,7 +83,7 @@ fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
 
 #[derive(Default)]
 pub(crate) struct InboxState {
-    pub(crate) messages: VecDeque<Message>,
+    pub(crate) messages: VecDeque<InboxMessage>,
     pub(crate) waiter: Option<Waiter>,
     /// The work on the runtime, if there is any.
     pub(crate) task: Option<AbortHandle>,
@@ -147,7 +147,7 @@ impl Inbox {
         lock(&self.state)
     }
 
-    pub(crate) fn push(&self, message: Message) {
+    pub(crate) fn push(&self, message: InboxMessage) {
         let waiter = {
             let mut state = self.state();
             if state.abandoned {
@@ -278,7 +278,7 @@ impl Inside {
 
 impl Observer for Inbox {
     fn note(&self, note: Note) {
-        self.push(Message::Note(note));
+        self.push(InboxMessage::Note(note));
     }
 
     fn write(&self, outcome: Option<Outcome>) {
@@ -311,19 +311,19 @@ impl ExportObserver for Inbox {
         if !self.counts {
             self.look();
         } else if self.state().progress.replace(rows).is_none() {
-            self.push(Message::Progress);
+            self.push(InboxMessage::Progress);
         }
     }
 
     fn rows(&self, rows: Rows, days: Option<Slice>) {
         if self.rows {
-            self.push(Message::Rows(rows, days));
+            self.push(InboxMessage::Rows(rows, days));
         }
     }
 
     fn found(&self, findings: Vec<Finding>) {
         if !findings.is_empty() {
-            self.push(Message::Found(findings));
+            self.push(InboxMessage::Found(findings));
         }
     }
 }
@@ -335,7 +335,7 @@ impl JobObserver for Inbox {
             return std::future::ready(()).boxed();
         }
         let (seen, done) = oneshot::channel();
-        self.push(Message::Polled(Box::new(job.clone()), seen));
+        self.push(InboxMessage::Polled(Box::new(job.clone()), seen));
         done.map(drop).boxed()
     }
 
@@ -346,7 +346,7 @@ impl JobObserver for Inbox {
 
 impl BatchObserver for Inbox {
     fn ended(&self, at: usize) {
-        self.push(Message::Ended(at));
+        self.push(InboxMessage::Ended(at));
     }
 }
 

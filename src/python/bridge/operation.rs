@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyWeakrefReference};
+use pyo3::types::{PyList, PyWeakrefReference};
 use tokio::sync::oneshot;
 
 use crate::client::observer::{About, Level, Note};
@@ -19,11 +19,13 @@ use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
 use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
+use crate::python::bridge::inbox::{Caller, Inbox, InboxMessage, Inside, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
 use crate::python::listing::rows;
+use crate::python::words::{carry, words};
 use crate::python::{errors, job, logging, progress, tracing};
+use crate::text::message::{Advice, Message, message};
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
@@ -208,7 +210,7 @@ impl Operation {
         }
         let mut turn_first = false;
         match self.work {
-            Work::Ready(finish) => inbox.push(Message::Done(Ok(finish))),
+            Work::Ready(finish) => inbox.push(InboxMessage::Done(Ok(finish))),
             Work::Future { start, in_place } => {
                 let runtime = runtime::handle(py, self.writes)?;
                 let _context = runtime.enter();
@@ -223,7 +225,7 @@ impl Operation {
                 };
                 match ready {
                     Poll::Ready(result) => {
-                        inbox.push(Message::Done(
+                        inbox.push(InboxMessage::Done(
                             result.unwrap_or_else(|panic| Err(panicked(&*panic))),
                         ));
                     }
@@ -232,7 +234,7 @@ impl Operation {
                         let task = runtime.spawn(async move {
                             let result =
                                 future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
-                            tell.push(Message::Done(result));
+                            tell.push(InboxMessage::Done(result));
                         });
                         inbox.state().task = Some(task.abort_handle());
                     }
@@ -294,7 +296,7 @@ impl Running {
             let message = self.inbox.state().messages.pop_front();
             let event = match message {
                 None => return Ok(Event::Idle),
-                Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
+                Some(InboxMessage::Done(Err(error))) => return Err(self.failed(py, error)),
                 Some(message) => self
                     .deal(py, message)
                     .map_err(|error| self.interrupted(py, error))?,
@@ -305,9 +307,9 @@ impl Running {
         }
     }
 
-    fn deal(&mut self, py: Python<'_>, message: Message) -> PyResult<Option<Event>> {
+    fn deal(&mut self, py: Python<'_>, message: InboxMessage) -> PyResult<Option<Event>> {
         match message {
-            Message::Note(note) => {
+            InboxMessage::Note(note) => {
                 logging::emit(py, &note)?;
                 if let Some(About::Unrecorded(job)) = &note.about {
                     job::warn_unrecorded(py, &note.text, job)?;
@@ -316,7 +318,7 @@ impl Running {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
             }
-            Message::Polled(job, seen) => {
+            InboxMessage::Polled(job, seen) => {
                 let Some(on_poll) = &self.wants.on_poll else {
                     let _ = seen.send(());
                     return Ok(None);
@@ -324,7 +326,7 @@ impl Running {
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
                 return Ok(Some(Event::Polled { returned, seen }));
             }
-            Message::Ended(at) => {
+            InboxMessage::Ended(at) => {
                 let Some(batch) = &self.wants.batch else {
                     return Ok(None);
                 };
@@ -343,24 +345,24 @@ impl Running {
                     })
                     .transpose();
             }
-            Message::Found(findings) => {
+            InboxMessage::Found(findings) => {
                 for finding in findings {
                     rows::warn(py, finding, 1)?;
                 }
             }
-            Message::Rows(came, days) => {
+            InboxMessage::Rows(came, days) => {
                 if let Some(list) = &self.wants.rows {
                     rows::extend(list.bind(py), &came, days)?;
                 }
             }
-            Message::Progress => {
+            InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
                     let rows = rows.into_pyobject(py)?.into_any();
                     progress::show(&mut self.wants.progress, intern!(py, "update"), (rows,))?;
                 }
             }
-            Message::Done(result) => {
+            InboxMessage::Done(result) => {
                 let finish = result?;
                 match finish(py)? {
                     Next::Value(value) => return Ok(Some(Event::Done(value))),
@@ -407,7 +409,7 @@ impl Running {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
             self.inbox
-                .push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+                .push(InboxMessage::Done(Ok(Box::new(move |py| then(py, value)))));
         }
     }
 
@@ -452,7 +454,7 @@ impl Running {
             // From here on nothing is sent of which this says that it was not.
             state.ended = true;
             let lost = state.messages.iter().find_map(|message| match message {
-                Message::Done(Err(error)) => Some(error.message.clone()),
+                InboxMessage::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
             });
             (state.job.clone(), state.write, lost)
@@ -475,17 +477,20 @@ impl Running {
             return error;
         }
         let note = match (job, write) {
-            (Some(id), _) => {
-                let quoted = PyString::new(py, &id)
-                    .repr()
-                    .map_or_else(|_| String::new(), |id| id.to_string());
-                let shown = crate::text::safe(&id, MAX_SEGMENT);
-                format!("job {shown} keeps running: wait_for_job({quoted}) waits for it again")
+            (Some(job), _) => {
+                let what = format!("job {} keeps running", crate::text::safe(&job, MAX_SEGMENT));
+                message![what, Advice::WaitForJob { job }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
             (None, None) => return error,
         };
-        add_note(py, &error, &note);
+        add_note(py, &error, &words(&note));
+        // For the command line. A note is a kindness, and so is this.
+        let value = error.value(py).as_any();
+        let _ = carry(value, &note);
+        if let Some(write) = write {
+            let _ = value.setattr("_outcome", write.as_str());
+        }
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,
@@ -504,7 +509,7 @@ impl Running {
 }
 
 /// What an interrupted write comes to, with the text of its own error if that did not reach the caller.
-pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
+pub(crate) fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     let what = match outcome {
         Outcome::NotSent => "the request was not sent",
         Outcome::Rejected => "the service refused the request, and it was not sent again",
@@ -515,8 +520,12 @@ pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
             "the service has done what was asked, but its answer did not reach the caller: do not send it again"
         }
     };
-    let lost = lost.map_or_else(String::new, |lost| format!(": {lost}"));
-    format!("{what} (outcome: {}){lost}", outcome.as_str())
+    let mut note = message![format!("{what} (outcome: {})", outcome.as_str())];
+    if let Some(lost) = lost {
+        note.push(": ");
+        note.push(lost);
+    }
+    note
 }
 
 /// A note is a kindness: an exception that takes none is raised without it.

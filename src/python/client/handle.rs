@@ -24,6 +24,7 @@ use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
 use crate::store::{self, PendingWork, Store};
+use crate::text::message::Setting;
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -287,9 +288,8 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         store.ask(|_| Ok(())).map(|asked| (store, asked))
     };
     let named = |mut error: Error| {
-        let from = options.name_of("store");
-        if from != "store" {
-            error.message = format!("{from}: {}", error.message);
+        if let Some(variable) = options.variable_of(Setting::Store) {
+            error.message.prepend(format!("{variable}: "));
         }
         error
     };

@@ -15,6 +15,7 @@ use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
 use crate::python::table::fix;
 use crate::python::{convert, listing};
+use crate::text::message::Setting;
 
 /// The values of `resolutionStatus` that mean that a question was not answered.
 const UNANSWERED: [&str; 2] = ["unanswered", "unresolved"];
@@ -92,7 +93,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let id = Segment::parse("thread_id", thread_id)?;
+        let id = Segment::parse(Setting::ThreadId, thread_id)?;
         let call = request::get(
             &self.handle.client()?,
             THREAD,

@@ -11,21 +11,21 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
 use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
-use crate::error::Error;
 use crate::http::proxy;
 use crate::python::client::handle::{Handle, read_aside, resolve};
 use crate::python::convert;
 use crate::python::listing::collect;
+use crate::text::message::Setting;
 
 /// A type of option: how Python gives it, and how it goes back into a pickle.
-trait Setting: Sized {
+trait OptionValue: Sized {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self>;
     fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
 }
 
 macro_rules! setting {
     ($($type:ty: |$name:ident, $value:ident| $read:expr, |$option:ident| $write:expr;)*) => {
-        $(impl Setting for $type {
+        $(impl OptionValue for $type {
             fn read($name: &str, $value: &Bound<'_, PyAny>) -> PyResult<Self> {
                 $read
             }
@@ -54,7 +54,7 @@ setting! {
     }, |_headers| None::<bool>;
 }
 
-impl<T: Setting> Setting for Option<T> {
+impl<T: OptionValue> OptionValue for Option<T> {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if value.is_none() {
             Ok(None)
@@ -74,7 +74,7 @@ macro_rules! python_options {
         /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
         pub(crate) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
             match name {
-                $(stringify!($option) => options.$option = Setting::read(name, value)?,)*
+                $(stringify!($option) => options.$option = OptionValue::read(name, value)?,)*
                 _ => {
                     return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));
                 }
@@ -102,27 +102,31 @@ pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
 }
 
 /// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
-/// sure of it before it begins.
+/// sure of it before it begins. `None` if there is none.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
-pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, String)> {
+pub(crate) fn _api_key(
+    py: Python<'_>,
+    file: Option<PathBuf>,
+) -> PyResult<Option<(String, String)>> {
     let (from, key) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
         (
             from,
             Some(read_aside(py, move || {
-                ApiKey::read_file("--api-key-file", &file)
+                ApiKey::read_file(Setting::ApiKey, &file)
             })?),
         )
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
-        (options.name_of("api_key").to_owned(), options.api_key)
+        let variable = options.variable_of(Setting::ApiKey);
+        (variable.unwrap_or_default().to_owned(), options.api_key)
     };
-    let key = key.ok_or_else(|| Error::configuration("no API key"))?;
-    ApiKey::parse(&format!("the API key in {from}"), &key)?;
-    Ok((from, key.expose_secret().to_owned()))
+    let Some(key) = key else { return Ok(None) };
+    ApiKey::parse(format!("the API key in {from}"), &key)?;
+    Ok(Some((from, key.expose_secret().to_owned())))
 }
 
 /// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
@@ -142,7 +146,6 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
 #[pyfunction]
 pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
-    Ok(proxy::of_environment(&BaseUrl::parse(
-        "base_url", base_url, true,
-    )?))
+    let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;
+    Ok(proxy::of_environment(&base_url))
 }

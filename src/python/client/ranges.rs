@@ -22,6 +22,7 @@ use crate::python::table::wrap;
 use crate::python::{convert, errors};
 use crate::slices::sync::{self, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
+use crate::text::message::{Setting, message};
 
 /// The methods for the ranges of an endpoint with counts, under the names that Python has for them.
 macro_rules! range_methods {
@@ -176,8 +177,12 @@ impl BaseClient {
             of: Subject::new(listing, by_path)?,
         };
         let count = wanted.projects.len() * wanted.slices.len();
-        let no_store =
-            || Error::configuration("sync fills a store: give the client one with store=");
+        let no_store = || {
+            Error::configuration(message![
+                "sync fills a store: give the client one with ",
+                Setting::Store.argument()
+            ])
+        };
         let exports = self
             .handle
             .client()?

@@ -24,6 +24,7 @@ use crate::python::table::whole_file::PyWholeFile;
 use crate::python::{convert, errors, table as tables};
 use crate::table::files;
 use crate::table::formats::Format;
+use crate::text::io_words;
 
 /// What an operation on the stream came to; nobody else has the stream yet.
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
@@ -273,16 +274,8 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         io::ErrorKind::InvalidInput => Some(files::EINVAL),
         _ => None,
     });
-    let text = match error.raw_os_error() {
-        // Without the number, which Python puts before it.
-        Some(_) => error
-            .to_string()
-            .split(" (os error")
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-        None => error.to_string(),
-    };
+    // Python puts the number before it.
+    let text = io_words(error);
     // A name as text: a `pathlib.Path` would have to be imported, which fails where the process is out of descriptors.
     match number {
         // Python knows which of its own numbers a number of Windows is.

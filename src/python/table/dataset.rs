@@ -21,6 +21,7 @@ use crate::slices::Subject;
 use crate::slices::dataset::{self, Whose, Wish};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
 use crate::store::{FinishedExport, FinishedExports, What};
+use crate::text::message::Setting;
 
 /// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
 /// the last, when it was begun, rows, whether it has settled.
@@ -47,8 +48,10 @@ pub(crate) fn _dataset_slices(
         convert::moment("date_to", date_to)?,
     );
     check_range(from.as_ref(), to.as_ref())?;
-    let from = from.map(|from| from.whole_day("date_from")).transpose()?;
-    let to = to.map(|to| to.whole_day("date_to")).transpose()?;
+    let from = from
+        .map(|from| from.whole_day(Setting::DateFrom))
+        .transpose()?;
+    let to = to.map(|to| to.whole_day(Setting::DateTo)).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path_of("store", store)?;
     let (wish, whose) = (

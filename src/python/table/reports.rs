@@ -8,6 +8,7 @@ use crate::python::{convert, errors};
 use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Filled, Sync};
 use crate::store::What;
+use crate::text::message::message;
 
 pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
@@ -70,21 +71,6 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 const MAX_LISTED: usize = 3;
 
 fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
-    let name = |FailedSlice {
-                    project,
-                    slice,
-                    error,
-                }: &FailedSlice| {
-        format!(
-            "{} from {}: {error}",
-            crate::text::safe(project, 60),
-            slice.from
-        )
-    };
-    let mut listed: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
-    listed.extend(
-        (failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)),
-    );
     let what = match given_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
@@ -92,9 +78,17 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
          is missing"
         }
     };
-    let error = import(py, "docplatform.errors")?
-        .getattr("SyncError")?
-        .call_out((format!("{what}: {}", listed.join("; ")),))?;
+    let mut message = message![what];
+    for (at, one) in failures.iter().take(MAX_LISTED).enumerate() {
+        let mark = if at == 0 { ':' } else { ';' };
+        let project = crate::text::safe(&one.project, 60);
+        message.push(format!("{mark} {project} from {}: ", one.slice.from));
+        message.push(one.error.message.clone());
+    }
+    if failures.len() > MAX_LISTED {
+        message.push(format!("; and {} more", failures.len() - MAX_LISTED));
+    }
+    let error = errors::of_class(py, "SyncError", &message)?;
     let class = convert::named_tuple(py, "SyncFailure")?;
     let failures = failures.into_iter().map(
         |FailedSlice {

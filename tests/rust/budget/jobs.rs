@@ -146,7 +146,7 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
         assert_eq!((error.kind, error.outcome), (Kind::Budget, Some(outcome)));
         assert!(
             error
-                .message
+                .to_string()
                 .starts_with(&format!("POST /v2/agent/{{project_id}}/job: {told}")),
             "{error}"
         );

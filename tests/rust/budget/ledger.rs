@@ -350,6 +350,6 @@ async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_n
         "this process knows of the refusal"
     );
     assert_eq!(wait(&budget).await, secs(600));
-    assert!(budget.take_fault().unwrap().message.contains("broken"));
+    assert!(budget.take_fault().unwrap().to_string().contains("broken"));
     assert!(budget.take_fault().is_none(), "it is logged once");
 }

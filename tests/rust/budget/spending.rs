@@ -133,7 +133,7 @@ async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
         let why = "the service asked this client to wait";
         assert!(
             error
-                .message
+                .to_string()
                 .contains(&format!("not sent: {why}; the next request may go out at")),
             "{error}"
         );

@@ -56,7 +56,7 @@ fn failures_without_a_verdict_of_the_service() {
     check(
         "refused, DNS, connect timeout, unwritten",
         &Failure::Unsent {
-            reason: text(),
+            reason: text().into(),
             fatal: false,
         },
         (Kind::Connect, None, again),
@@ -65,7 +65,7 @@ fn failures_without_a_verdict_of_the_service() {
     check(
         "certificate or host name",
         &Failure::Unsent {
-            reason: text(),
+            reason: text().into(),
             fatal: true,
         },
         (Kind::Connect, None, None),
@@ -74,7 +74,7 @@ fn failures_without_a_verdict_of_the_service() {
     check(
         "reset, EOF, bad head",
         &Failure::Ambiguous {
-            reason: text(),
+            reason: text().into(),
             timeout: false,
         },
         (Kind::Transport, None, again),
@@ -83,7 +83,7 @@ fn failures_without_a_verdict_of_the_service() {
     check(
         "timeout",
         &Failure::Ambiguous {
-            reason: text(),
+            reason: text().into(),
             timeout: true,
         },
         (Kind::Timeout, None, again),
@@ -93,7 +93,7 @@ fn failures_without_a_verdict_of_the_service() {
         "2xx, body broken off",
         &Failure::BodyLost {
             head: head(200).into(),
-            reason: text(),
+            reason: text().into(),
             timeout: false,
         },
         (Kind::Transport, None, again),
@@ -103,7 +103,7 @@ fn failures_without_a_verdict_of_the_service() {
         "2xx, body too slow",
         &Failure::BodyLost {
             head: head(200).into(),
-            reason: text(),
+            reason: text().into(),
             timeout: true,
         },
         (Kind::Timeout, None, again),
@@ -113,7 +113,7 @@ fn failures_without_a_verdict_of_the_service() {
         "2xx, wrong content",
         &Failure::Unreadable {
             head: head(200).into(),
-            reason: text(),
+            reason: text().into(),
             body: Bytes::new(),
         },
         (Kind::Response, None, None),

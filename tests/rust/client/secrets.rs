@@ -1,11 +1,14 @@
 //! The key and the prompt are in nothing that is shown, also where the service echoes them (reliability.md, H).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use docplatform::client::Call;
 use docplatform::config::Options;
 use docplatform::error::Error;
 use docplatform::http::Outgoing;
 use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Prompt};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::helpers::support::{
     KEY, Recorder, Reply, Script, Step, client, client_with, create, fail, get, job_body, json,
@@ -180,6 +183,37 @@ async fn neither_key_nor_prompt_is_ever_shown_however_the_service_repeats_it() {
     }
 }
 
+/// Rows: N6.
+#[tokio::test(start_paused = true)]
+async fn an_encoded_key_is_withheld_as_the_plain_one_is() {
+    let hex = KEY.bytes().map(|byte| format!("{byte:02x}"));
+    let percent = KEY.bytes().map(|byte| format!("%{byte:02x}"));
+    for encoded in [
+        STANDARD.encode(KEY),
+        STANDARD.encode(format!("user:{KEY}")),
+        URL_SAFE_NO_PAD.encode(format!("{KEY}:")),
+        hex.clone().collect(),
+        hex.collect::<String>().to_uppercase(),
+        percent.collect(),
+        utf8_percent_encode(KEY, NON_ALPHANUMERIC).to_string(),
+    ] {
+        let id = reply(404, "").header("x-request-id", &encoded);
+        for (name, echo) in echoes("Basic ", &encoded)
+            .into_iter()
+            .chain([("header", id)])
+        {
+            let recorder = Recorder::default();
+            let error = create(&client(&Script::new([echo])), PROMPT, &recorder)
+                .await
+                .unwrap_err();
+            let shown = format!("{error} {error:?} {:?}", recorder.notes());
+            for piece in (0..=encoded.len() - 16).map(|start| &encoded[start..start + 16]) {
+                assert!(!shown.contains(piece), "{name}: {piece} in {shown}");
+            }
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_prompt_is_not_shown_by_a_message_or_a_poll_either() {
     for ((name, told), (_, polled)) in echoes("no: ", PROMPT)
@@ -288,7 +322,9 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either_whatever_white_space
                     .unwrap_err();
                 assert_shows_no_secret(&error, &recorder, &echo);
                 assert!(
-                    error.message.contains("withheld: it repeats the prompt"),
+                    error
+                        .to_string()
+                        .contains("withheld: it repeats the prompt"),
                     "{error}"
                 );
             }
@@ -446,13 +482,13 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
         .unwrap_err();
     assert!(
         error
-            .message
+            .to_string()
             .starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"),
         "{error}"
     );
     assert!(
         error
-            .message
+            .to_string()
             .contains("(project 'walrus', job 'otter\\u{202e}')"),
         "{error}"
     );
@@ -460,7 +496,7 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
         .await
         .unwrap_err();
     assert!(
-        error.message.contains("docs.example.com:443: scripted"),
+        error.to_string().contains("docs.example.com:443: scripted"),
         "{error}"
     );
     assert_no_secret(&log.log(), "log");

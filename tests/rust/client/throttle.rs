@@ -122,7 +122,8 @@ async fn a_call_whose_deadline_passes_first_is_not_sent() {
             );
             assert!(error.deadline_exceeded && error.transient);
             assert!(
-                error.message.contains("not sent") && error.message.contains("another 119 s"),
+                error.to_string().contains("not sent")
+                    && error.to_string().contains("another 119 s"),
                 "{error}"
             );
         }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
+use docplatform::text::message::Advice;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, call, client, client_with, create, fail, job_body, options,
-    read, reply, secs, write,
+    Recorder, Reply, Script, Step, advises, call, client, client_with, create, fail, job_body,
+    options, read, reply, secs, write,
 };
 
 /// A read that meets `answer` once, then a good answer.
@@ -93,7 +94,7 @@ async fn nothing_partial_is_ever_returned() {
         (error.kind, script.count(), error.body.as_deref()),
         (Kind::Transport, 3, None)
     );
-    assert!(error.message.contains("the body broke off"), "{error}");
+    assert!(error.to_string().contains("the body broke off"), "{error}");
 }
 
 /// Rows: C14.
@@ -108,9 +109,10 @@ async fn an_answer_beyond_its_cap_is_read_no_further() {
         let error = fail(&client(&script), of).await;
         assert_eq!((error.kind, error.outcome), (kind, outcome));
         assert!(
-            error.message.contains(&format!(
-                "larger than {cap} bytes: raise max_response_bytes="
-            )),
+            error
+                .to_string()
+                .contains(&format!("larger than {cap} bytes"))
+                && advises(&error, Advice::SmallerAnswers {}),
             "{error}"
         );
         assert!(error.body.as_deref().unwrap().starts_with("start"));
@@ -188,7 +190,7 @@ async fn an_encoded_answer_is_refused_and_not_decoded() {
         assert_eq!(error.kind, Kind::Response);
         assert!(
             error
-                .message
+                .to_string()
                 .contains(&format!("encoded as {shown} (content type")),
             "{error}"
         );
@@ -228,13 +230,13 @@ async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
         let script = Script::new([answer]);
         let error = fail(&client(&script), read()).await;
         assert_eq!((error.kind, error.status), (Kind::Response, Some(200)));
-        assert!(error.message.contains(shown), "{error}");
+        assert!(error.to_string().contains(shown), "{error}");
         assert!(
-            error.message.contains("<html>") && !error.message.contains('\u{1b}'),
+            error.to_string().contains("<html>") && !error.to_string().contains('\u{1b}'),
             "{error}"
         );
-        let (told, advice) = error.message.rsplit_once("; ").unwrap();
-        assert!(advice.starts_with("check base_url"), "{error}");
+        assert!(advises(&error, Advice::CheckPage {}), "{error}");
+        let told = error.to_string();
         let beginning = told.split_once("begins \"").unwrap().1;
         assert!(
             (120..140).contains(&beginning.chars().count()),
@@ -278,9 +280,10 @@ async fn the_services_own_words_are_shown_and_defused() {
         let script = Script::new([reply(400, body)]);
         let error = fail(&client(&script), read()).await;
         assert_eq!(error.service_message.as_deref(), Some(words));
-        assert!(error.message.starts_with(&format!(
-            "GET /v2/thing: status 400: {words}; the service does"
-        )));
+        assert_eq!(
+            error.to_string(),
+            format!("GET /v2/thing: status 400: {words}")
+        );
     }
     for (kind, words) in [
         ("text/plain; charset=utf-8", Some("Slow down\\nplease")),
@@ -295,63 +298,60 @@ async fn the_services_own_words_are_shown_and_defused() {
         assert_eq!(error.service_message, None);
         assert!(
             error
-                .message
-                .starts_with("GET /v2/thing: status 400: Bad Request; the service does")
+                .to_string()
+                .starts_with("GET /v2/thing: status 400: Bad Request")
+        );
+        assert!(
+            advises(&error, Advice::ChangeRequest { has_text: false }),
+            "{error}"
         );
     }
     let error = fail(&client(&Script::new([reply(499, "")])), read()).await;
     assert!(
         error
-            .message
-            .starts_with("GET /v2/thing: status 499: no message; the service does")
+            .to_string()
+            .starts_with("GET /v2/thing: status 499: no message")
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn errors_say_what_to_do_about_them() {
     for (step, advice) in [
+        (reply(401, ""), Advice::CheckKey { variable: None }),
+        (reply(403, ""), Advice::CheckKeyRights { write: false }),
+        (reply(404, ""), Advice::CheckIds {}),
+        (reply(410, ""), Advice::CheckIds {}),
         (
-            reply(401, ""),
-            "check the API key (api_key): it may have expired, often after 90 days, or be of another kind",
-        ),
-        (
-            reply(403, ""),
-            "the API key may be limited to other network addresses",
-        ),
-        (
-            reply(404, ""),
-            "check the project and the ids: copy the key and the project's id from the same page",
-        ),
-        (reply(410, ""), "check the project and the ids"),
-        (
-            reply(422, ""),
-            "the service does not take the request as it is",
+            reply(422, "{\"error\": \"x\"}"),
+            Advice::ChangeRequest { has_text: true },
         ),
         (
             reply(429, "").header("retry-after", "3600"),
-            "try again after 3600 s",
+            Advice::CallAfter {
+                seconds: Some(3600),
+            },
         ),
         (
             reply(308, "").header("location", "https://new.example"),
-            "(to https://new.example): set base_url",
+            Advice::ChangeAddress {
+                location: "https://new.example".to_owned(),
+            },
         ),
     ] {
         let script = Script::new([step]);
         let error = fail(&client(&script), read()).await;
-        assert!(error.message.contains(advice), "{error}");
+        assert!(advises(&error, advice), "{error}");
     }
     let script = Script::new([reply(403, "")]);
     let error = fail(&client(&script), write()).await;
     assert!(
-        error.message.contains("the API key may be read-only"),
+        advises(&error, Advice::CheckKeyRights { write: true }),
         "{error}"
     );
     let script = Script::each(|_| Step::from(reply(429, "")));
     let error = fail(&client(&script), read()).await;
     assert!(
-        error
-            .message
-            .contains("the service did not say how long to wait"),
+        advises(&error, Advice::CallAfter { seconds: None }),
         "{error}"
     );
 }

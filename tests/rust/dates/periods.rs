@@ -263,7 +263,7 @@ fn what_is_no_period_is_refused_with_what_to_write() {
         ("2026-", "2026-W03"),
     ] {
         let error = Period::parse(text, TODAY).unwrap_err();
-        let message = &error.message;
+        let message = &error.to_string();
         assert!(message.contains(says), "{text}: {message}");
         let written = text.split(" to ").last().unwrap();
         assert!(

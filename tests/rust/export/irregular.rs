@@ -109,7 +109,7 @@ async fn an_irregular_page_is_an_error_where_that_was_asked_for() {
         let script = site.serve();
         let error = fails(&script, 10, STRICT).await;
         assert_eq!((error.kind, script.count()), (Kind::Pagination, 1));
-        assert!(error.message.contains("instead of 10"), "{error}");
+        assert!(error.to_string().contains("instead of 10"), "{error}");
     }
     let export = export(pager(&Site::new(95).serve(), 10, STRICT))
         .await
@@ -126,7 +126,7 @@ async fn an_empty_page_with_more_to_come_is_an_error_at_once() {
         assert_eq!(error.kind, Kind::Pagination);
         assert!(
             error
-                .message
+                .to_string()
                 .contains("it sent no rows and said that there are more"),
             "{error}"
         );
@@ -148,7 +148,7 @@ async fn the_same_page_again_is_an_error() {
         let script = pages(bodies);
         let error = fails(&script, 2, PLAIN).await;
         assert_eq!((error.kind, script.count()), (Kind::Pagination, count));
-        assert!(error.message.contains("the same page again"), "{error}");
+        assert!(error.to_string().contains("the same page again"), "{error}");
     }
     // However long ago it was: that loop would never end.
     let mut bodies: Vec<_> = (0..40)

@@ -312,7 +312,7 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
         let error = turn(&mut pager).await.unwrap_err();
         assert_eq!(error.kind, Kind::Pagination);
         assert!(
-            error.message.contains(words) && error.message.contains("is strict"),
+            error.to_string().contains(words) && error.to_string().contains("is strict"),
             "{error}"
         );
     }

@@ -280,7 +280,7 @@ fn a_listing_leaves_paging_to_the_pager() {
     for taken in ["limit", "offset"] {
         let error = listing(&["kind", taken], "hasMore").unwrap_err();
         assert!(
-            error.kind == Kind::Argument && error.message.contains(taken),
+            error.kind == Kind::Argument && error.to_string().contains(taken),
             "{error}"
         );
     }

@@ -263,8 +263,8 @@ async fn third() -> serde_json::Value {
 fn refused(text: &str) -> String {
     let error = Checkpoint::parse(text, BASE_URL).expect_err(text);
     assert_eq!(error.kind, Kind::Argument);
-    assert!(error.message.chars().count() < 500, "{error}");
-    error.message.clone()
+    assert!(error.to_string().chars().count() < 500, "{error}");
+    error.to_string()
 }
 
 /// Rows: E11.
@@ -274,7 +274,7 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
     assert!(Checkpoint::parse(&text, BASE_URL).is_ok());
     let error = Checkpoint::parse(&text, "https://other.example.com").unwrap_err();
     assert!(
-        error.message.contains(BASE_URL) && error.message.contains("other.example.com"),
+        error.to_string().contains(BASE_URL) && error.to_string().contains("other.example.com"),
         "{error}"
     );
 
@@ -294,14 +294,14 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
         let error = refused(no);
         assert_eq!(
             error,
-            "resume: not a checkpoint of docplatform: pass the whole text of the .checkpoint of rows or of an error"
+            "resume: not a checkpoint of docplatform: give its whole text, as rows or an error have it"
         );
     }
     let endless = format!("{text}{}", " ".repeat(64 * 1024 * 1024));
     assert!(
         Checkpoint::parse(&endless, BASE_URL)
             .unwrap_err()
-            .message
+            .to_string()
             .contains("too long")
     );
 }

@@ -222,7 +222,7 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
     advance(secs(2)).await;
     let error = asking.await.unwrap().unwrap_err();
     assert!(
-        error.message.contains("within the call's deadline"),
+        error.to_string().contains("within the call's deadline"),
         "{error}"
     );
     assert_eq!(script.count(), 0);

@@ -256,7 +256,7 @@ impl Transport for Script {
             let reply = match step {
                 Step::Unsent { fatal } => {
                     return Err(SendError::Unsent {
-                        reason: "scripted: unsent".to_owned(),
+                        reason: "scripted: unsent".into(),
                         fatal,
                     });
                 }
@@ -264,7 +264,7 @@ impl Transport for Script {
                 _ if !departure.leave() => panic!("given up before it was sent"),
                 Step::Ambiguous => {
                     return Err(SendError::Ambiguous {
-                        reason: "scripted: broke off".to_owned(),
+                        reason: "scripted: broke off".into(),
                     });
                 }
                 Step::Never => std::future::pending().await,

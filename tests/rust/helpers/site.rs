@@ -237,7 +237,7 @@ pub(crate) async fn export(mut pager: Pager) -> Result<Export> {
     Ok(Export {
         paths,
         findings,
-        warnings: pager.warnings(),
+        warnings: pager.warnings().iter().map(ToString::to_string).collect(),
     })
 }
 

@@ -18,6 +18,7 @@ use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::store::Store;
+use docplatform::text::message::Advice;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use http::Method;
@@ -268,6 +269,10 @@ pub(crate) fn client(script: &Arc<Script>) -> Client {
 
 pub(crate) fn segment(id: &str) -> Segment {
     Segment::parse("id", id).unwrap()
+}
+
+pub(crate) fn advises(error: &Error, advice: Advice) -> bool {
+    error.message.advice() == Some(&advice)
 }
 
 /// Any read.

@@ -88,7 +88,7 @@ async fn a_wait_looks_once_more_at_its_very_end() {
     assert_eq!(recorder.last().unwrap().status, "active");
     assert!(
         error
-            .message
+            .to_string()
             .contains("not final after 10 s (last status: active)"),
         "{error}"
     );
@@ -166,7 +166,10 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     assert!(begun.elapsed() <= secs(15), "{:?}", begun.elapsed());
     let cause = error.source.as_ref().unwrap();
     assert_eq!(cause.kind, Kind::Timeout);
-    assert!(cause.message.contains("not answered within 5 s"), "{cause}");
+    assert!(
+        cause.to_string().contains("not answered within 5 s"),
+        "{cause}"
+    );
     assert_eq!(script.in_flight(), 0);
 }
 
@@ -185,7 +188,7 @@ async fn how_a_job_ended() {
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
                 assert_eq!(recorder.last().unwrap().status, status);
-                assert!(error.message.contains("job job_1 failed"), "{error}");
+                assert!(error.to_string().contains("job job_1 failed"), "{error}");
             }
         }
     }
@@ -221,7 +224,7 @@ async fn an_unknown_status_is_waited_on() {
     .await
     .unwrap_err();
     assert!(
-        error.message.contains("last status: \\u{1b}[2Jqueued"),
+        error.to_string().contains("last status: \\u{1b}[2Jqueued"),
         "{error}"
     );
 }
@@ -243,7 +246,7 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
         let error = wait(&client(&script), target, short, &Recorder::default())
             .await
             .unwrap_err();
-        assert!(error.message.contains("job a\\u{202e}b "), "{error}");
+        assert!(error.to_string().contains("job a\\u{202e}b "), "{error}");
     }
 }
 
@@ -392,7 +395,10 @@ async fn transient_failures_are_tolerated() {
         (error.kind, recorder.last().is_none()),
         (Kind::WaitTimeout, true)
     );
-    assert!(error.message.contains("last status: never seen"), "{error}");
+    assert!(
+        error.to_string().contains("last status: never seen"),
+        "{error}"
+    );
     let last = error.source.as_ref().unwrap();
     assert_eq!(
         (last.kind, last.status),

@@ -40,7 +40,7 @@ async fn refused(body: &str) -> String {
         (Kind::Response, Some(200), 1),
         "{error}"
     );
-    error.message.clone()
+    error.to_string()
 }
 
 /// Rows: D4.
@@ -313,7 +313,7 @@ async fn rows_of_unknown_shape_are_kept_whole() {
         let mut pager = pager_at(&listing(body), start_json(10), PLAIN);
         let error = turn(&mut pager).await.unwrap_err();
         assert_eq!(error.kind, Kind::Response);
-        assert!(error.message.contains(words), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
     }
 }
 

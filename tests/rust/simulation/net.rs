@@ -130,7 +130,7 @@ async fn exchange(
         Some(Fault::Unsent) => {
             flight.end(End::Unsent { fatal: fate.fatal });
             return Err(SendError::Unsent {
-                reason: "simulated: unsent".to_owned(),
+                reason: "simulated: unsent".into(),
                 fatal: fate.fatal,
             });
         }
@@ -138,7 +138,7 @@ async fn exchange(
         _ if life.is_dead() || !life.step() => return pending().await,
         _ if !departure.leave() => {
             return Err(SendError::Unsent {
-                reason: "simulated: given up".to_owned(),
+                reason: "simulated: given up".into(),
                 fatal: false,
             });
         }
@@ -154,7 +154,7 @@ async fn exchange(
         Some(Fault::Broken) => {
             flight.end(End::Broke);
             return Err(SendError::Ambiguous {
-                reason: "simulated: broke off".to_owned(),
+                reason: "simulated: broke off".into(),
             });
         }
         _ => {}

@@ -141,7 +141,10 @@ pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
 pub(crate) fn in_short(error: &Error) -> String {
     format!(
         "\n  {:?}, {:?}, {:?}: {:.200}",
-        error.kind, error.outcome, error.status, error.message
+        error.kind,
+        error.outcome,
+        error.status,
+        error.to_string()
     )
 }
 

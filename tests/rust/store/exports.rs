@@ -427,7 +427,7 @@ async fn what_a_person_deletes_is_gone() {
         .await
         .unwrap_err();
     assert_eq!(error.kind, Kind::Store);
-    assert!(error.message.contains("deleted"), "{error}");
+    assert!(error.to_string().contains("deleted"), "{error}");
 }
 
 #[tokio::test]
@@ -447,7 +447,7 @@ async fn damage_is_an_error() {
             shop.exports.page(stock.finished.unwrap().id, 0).await
         };
         let error = page.await.unwrap_err();
-        assert!(error.message.contains("damaged"), "{error}");
+        assert!(error.to_string().contains("damaged"), "{error}");
     }
 }
 

@@ -20,7 +20,7 @@ use crate::helpers::support::{KEY, far};
 
 fn refused(path: &Path) -> Error {
     let error = Store::open(path).expect_err("it should be refused");
-    assert!(error.message.contains("store "), "{error}");
+    assert!(error.to_string().contains("store "), "{error}");
     error
 }
 
@@ -91,8 +91,8 @@ async fn a_store_that_is_missing_or_empty_beside_its_log_is_refused() {
     for how in ["missing", "empty"] {
         let error = refused(&path);
         assert_eq!(error.kind, Kind::Configuration);
-        assert!(error.message.contains(how), "{error}");
-        assert!(error.message.contains("move the log away"), "{error}");
+        assert!(error.to_string().contains(how), "{error}");
+        assert!(error.to_string().contains("move the log away"), "{error}");
         assert_eq!(fs::read(&log).unwrap(), written);
         fs::write(&path, b"").unwrap();
     }
@@ -186,17 +186,17 @@ fn a_lock_that_is_not_given_may_be_for_want_of_locks() {
         assert_eq!(error.kind, Kind::Store);
         assert!(
             error
-                .message
+                .to_string()
                 .contains("when no other program is writing to it"),
             "{error}"
         );
         assert!(
             error
-                .message
+                .to_string()
                 .contains("its file system may have no file locks"),
             "{error}"
         );
-        assert!(!error.message.contains("another process"), "{error}");
+        assert!(!error.to_string().contains("another process"), "{error}");
     }
 }
 
@@ -276,7 +276,7 @@ fn what_is_no_store_is_left_byte_for_byte() {
         let (_directory, path) = place();
         fs::write(&path, &bytes).unwrap();
         let error = refused(&path);
-        assert!(error.message.contains(words), "{what}: {error}");
+        assert!(error.to_string().contains(words), "{what}: {error}");
         assert_eq!(fs::read(&path).unwrap(), bytes, "{what}: it was changed");
         assert_eq!(error.kind.class(None), "ConfigurationError", "{what}");
     }
@@ -293,7 +293,7 @@ fn a_log_that_another_program_left_is_not_worked_in() {
     fs::copy(&path, &copy).unwrap();
     fs::copy(path.with_extension("db-wal"), &log).unwrap();
     let before = (fs::read(&copy).unwrap(), fs::read(&log).unwrap());
-    assert!(refused(&copy).message.contains("another program"));
+    assert!(refused(&copy).to_string().contains("another program"));
     assert_eq!((fs::read(&copy).unwrap(), fs::read(&log).unwrap()), before);
 }
 
@@ -302,7 +302,7 @@ fn a_transaction_that_another_program_left_is_not_rolled_back() {
     let (_directory, path) = place();
     fs::write(&path, b"").unwrap();
     fs::write(path.with_extension("db-journal"), b"half done").unwrap();
-    assert!(refused(&path).message.contains("unfinished"));
+    assert!(refused(&path).to_string().contains("unfinished"));
 }
 
 #[tokio::test]
@@ -315,17 +315,21 @@ async fn an_empty_file_becomes_a_store() {
 #[test]
 fn paths_that_cannot_be_a_file() {
     let (directory, path) = place();
-    assert!(refused(directory.path()).message.contains("a directory"));
-    assert!(refused(Path::new("/")).message.contains("a directory"));
+    assert!(
+        refused(directory.path())
+            .to_string()
+            .contains("a directory")
+    );
+    assert!(refused(Path::new("/")).to_string().contains("a directory"));
     let error = refused(&directory.path().join("missing").join("visitors.db"));
     assert!(
-        error.message.contains("directory does not exist"),
+        error.to_string().contains("directory does not exist"),
         "{error}"
     );
     assert_eq!(error.kind, Kind::Configuration);
     assert!(
         refused(&path.join("below-a-file").join("x"))
-            .message
+            .to_string()
             .contains("directory does not exist")
     );
     assert!(
@@ -392,7 +396,7 @@ mod unix {
             }
             let _ = fs::remove_file(&path);
             symlink(&target, &path).unwrap();
-            assert!(refused(&path).message.contains("symbolic link"));
+            assert!(refused(&path).to_string().contains("symbolic link"));
         }
         assert_eq!(fs::read(&target).unwrap(), b"precious");
     }
@@ -414,7 +418,7 @@ mod unix {
             .status()
             .unwrap();
         assert!(made.success());
-        assert!(refused(&path).message.contains("not a plain file"));
+        assert!(refused(&path).to_string().contains("not a plain file"));
     }
 
     /// Whether this user may write anyway.
@@ -461,7 +465,7 @@ async fn a_full_disk_is_said_and_nothing_is_granted() {
         .await;
     let error = fill.unwrap_err();
     assert_eq!(error.kind, Kind::Store);
-    assert!(error.message.contains("disk is full"), "{error}");
+    assert!(error.to_string().contains("disk is full"), "{error}");
     assert!(
         budget(&store).left().await.unwrap() > 0,
         "what is there can be used"
@@ -488,7 +492,7 @@ async fn damage_that_shows_late_is_an_error_too() {
         .unwrap();
     let error = budget(&store).acquire(far()).await.unwrap_err();
     assert!(
-        error.message.contains("damaged") && error.message.contains("no such table"),
+        error.to_string().contains("damaged") && error.to_string().contains("no such table"),
         "{error}"
     );
 }
@@ -540,7 +544,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
         .put(before.id, page, None, 0, None)
         .await
         .unwrap_err();
-    assert!(error.message.contains("deleted meanwhile"), "{error}");
+    assert!(error.to_string().contains("deleted meanwhile"), "{error}");
     assert_eq!(exports.page(after.id, 0).await.unwrap(), None);
 }
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from docplatform._native import _WholeFile
-from docplatform.cli import cost, files, output
+from docplatform.cli import cost, exits, files, output
 from docplatform.cli.days import PERIODS, range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import count, shown
@@ -143,7 +143,7 @@ def report(
             f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}."
         )
     if found.failed is not None:
-        found.failed.add_note("The report was written without this part, and says so.")
+        exits.note(found.failed, "The report was written without this part, and says so.")
         raise found.failed
 
 

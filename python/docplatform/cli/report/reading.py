@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
+from docplatform.cli import phrases
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
@@ -192,7 +193,9 @@ class _Reading:
             if self._asked.named(part):
                 self.found.failed = self.found.failed or error
             else:
-                self._session.say(f"Left out: {parts.NAMES[part]}. {shown(error)}")
+                self._session.say(
+                    f"Left out: {parts.NAMES[part]}. {shown(phrases.sentence(error, self._session.again))}"
+                )
 
     def _affords(self, part: Part, requests: int) -> bool:
         """Whether the budget allows a part. If not, it is left out."""

@@ -1,0 +1,183 @@
+"""The package's messages in the words of the command line: settings are options, advice names commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from docplatform.cli.output import shown
+
+Again: TypeAlias = Callable[..., str]
+"""Makes a command to copy of its words and, as ``job``, the id that it ends with."""
+
+SETTINGS = {
+    "api_key": "--api-key-file",
+    "base_url": "--base-url",
+    "before": "--before",
+    "by_path": "--totals",
+    "ca_bundle": "--ca-bundle",
+    "connect_timeout": "the time for connecting",
+    "date_from": "--from",
+    "date_to": "--to",
+    "deadline": "the time for a call",
+    "every": "--every",
+    "job_path": "--job-path",
+    "jobs_per_hour": "--jobs-per-hour",
+    "listing": "--listing",
+    "max_poll_interval": "the longest interval between polls",
+    "max_response_bytes": "the largest answer",
+    "max_retry_after": "the longest Retry-After",
+    "max_rows": "--max-rows",
+    "n": "-n",
+    "on_budget": "--on-budget",
+    "on_running": "--on-running",
+    "once": "--once",
+    "organization": "--organization",
+    "page_size": "--page-size",
+    "period": "period",
+    "poll_interval": "--poll-interval",
+    "project_id": "--project",
+    "projects": "PROJECT",
+    "proxy": "HTTPS_PROXY",
+    "refresh": "--refresh",
+    "requests_per_hour": "--requests-per-hour",
+    "reserve": "--reserve",
+    "resume": "the checkpoint",
+    "settle": "the time for a status to change",
+    "settle_days": "--settle-days",
+    "source": "--source",
+    "status": "--status",
+    "store": "--store",
+    "thread_id": "the thread's id",
+    "timeout": "--timeout",
+    "whole": "--whole",
+}
+"""The option of each setting that a message may name, or words for those without an option."""
+
+
+def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
+    """A command to copy; ``job`` is the id that it ends with."""
+    last = () if job is None else ("--", job) if job.startswith("-") else (job,)
+    return shown(shlex.join(["docplatform", *words, *options, *last]))
+
+
+def _fetch(
+    again: Again,
+    *,
+    listing: str,
+    project: str,
+    date_from: str,
+    date_to: str,
+    every: str | None,
+    by_path: bool,
+) -> str:
+    days = ("--from", date_from, "--to", date_to)
+    if every is not None:
+        totals = () if by_path else ("--totals",)
+        found = again("sync", project, *days, "--every", every, *totals, "--listing", listing)
+    else:
+        what = ("export", "-o", f"{listing}.csv") if by_path else ("totals",)
+        found = again(listing, *what, "--project", project, *days)
+    return f"fetch them with `{found}`"
+
+
+ADVICE: dict[str, str | Callable[..., str] | None] = {
+    "AvoidCache": "a proxy or cache on the way is broken: name the host in NO_PROXY to go around it",
+    "CallAfter": None,
+    "CallLater": None,
+    "ChangeAddress": lambda _, location: (
+        f"redirects are never followed (to {location}): set --base-url to the service's own address"
+    ),
+    "ChangeRequest": lambda _, has_text: (
+        "the service refuses the request as it is"
+        + (": change what its text names" if has_text else ", and does not say why: check the options")
+    ),
+    "CheckIds": None,
+    "CheckKey": lambda _, variable: (
+        f"check the API key ({variable or '--api-key-file'}): it may have expired, often after 90 days, or be of another "
+        "kind; copy a valid one from the dashboard"
+    ),
+    "CheckKeyRights": None,
+    "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
+    "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
+    "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
+    "FetchRange": _fetch,
+    "FetchSlices": lambda _, every: (
+        f"give their --every, or fetch these with docplatform sync and --every {every}"
+    ),
+    "FewerCalls": "run it again",
+    "FillStore": lambda again: f"fill it with `{again('sync')}`",
+    "LookAtJob": None,
+    "LookBeforeRepeat": None,
+    "ProxyLogin": "they belong into its URL, in HTTPS_PROXY or HTTP_PROXY",
+    "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
+    "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
+    "SmallerAnswers": "lower --page-size",
+    "SupportedProxy": "name one with http:// or https:// in HTTPS_PROXY, or unset it to go directly",
+    "TemporaryStore": "for a test, name one in a temporary directory",
+    "UseHttps": "use https (http is for 127.0.0.1, [::1] and localhost)",
+    "WaitForBudget": "call it again then, or with --on-budget wait",
+}
+"""Advice at the end of a sentence: its words, or a function of a command to copy and the facts. ``None``: Python's words."""
+
+
+def _resolve(again: Again, *, name: str, job: str | None) -> str:
+    """How to record what became of a name; ``job`` is its job, if that is known."""
+    named = ("job", "once", name)
+    found = again(*named, "--job", job or "ID")
+    if job is not None:
+        return f"To use that job under this name: `{found}`, then run this again. For another job, use another name."
+    return (
+        f"Look on the platform to see whether the job is there. If it is: `{found}`; if it is not: "
+        f"`{again(*named, '--never-created')}`. Then run this again. Until then it sends nothing."
+    )
+
+
+def goes_on(again: Again, *, job: str) -> str:
+    """Says that a job keeps running, and how to wait for it."""
+    return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"
+
+
+LINES: dict[str, Callable[..., str]] = {"ResolveName": _resolve, "WaitForJob": goes_on}
+"""Advice that has a line of its own."""
+
+
+def _parts(told: object) -> tuple[Any, ...]:
+    return getattr(told, "_parts", None) or (str(told),)
+
+
+def sentence(
+    told: object, again: Again = command, *, advises: bool = True, where: Mapping[str, str] | None = None
+) -> str:
+    """The text of an error or a warning; ``where`` names other words for some settings."""
+    text = ""
+    for part in _parts(told):
+        if isinstance(part, str):
+            text += part
+            continue
+        name, words, value = part
+        if not isinstance(value, dict):
+            text += _setting((where or {}).get(name, SETTINGS[name]), name, value)
+        elif advises and name in ADVICE:
+            said = ADVICE[name]
+            text += f"; {said(again, **value) if callable(said) else said or words}"
+    return text
+
+
+def _setting(words: str, name: str, value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return words
+    # A period is an argument, and not an option.
+    return f'"{value}"' if name == "period" else f"{words} {shlex.quote(str(value))}"
+
+
+def lines(told: object, again: Again) -> list[str]:
+    """The advice of an error that has lines of its own."""
+    found = [part for part in _parts(told) if not isinstance(part, str) and part[0] in LINES]
+    return [LINES[name](again, **facts) for name, _, facts in found]
+
+
+def whole(told: object, again: Again) -> str:
+    """The text of an error with all its advice, for one value of a table or a document."""
+    return ". ".join((sentence(told, again), *lines(told, again)))

@@ -1,0 +1,222 @@
+//! Messages in Python's words: settings are arguments, advice names calls.
+
+use std::fmt::Write as _;
+
+use pyo3::IntoPyObjectExt as _;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use pythonize::pythonize;
+use serde_json::Value;
+
+use crate::text::is_invisible;
+use crate::text::message::{Advice, Message, Part, Setting};
+
+const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
+
+pub(crate) fn words(message: &Message) -> String {
+    message.parts().iter().map(part).collect()
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.to_string(),
+        Part::Setting(setting) => setting.name().to_owned(),
+        Part::Argument(setting, value) => {
+            let name = setting.name();
+            match value {
+                Value::Null => format!("{name}="),
+                Value::Bool(true) => format!("{name}=True"),
+                Value::Bool(false) => format!("{name}=False"),
+                Value::String(text) => format!("{name}={}", quoted(text)),
+                other => format!("{name}={other}"),
+            }
+        }
+        Part::Advice(what) => format!("; {}", advice(what)),
+    }
+}
+
+/// The most characters of a literal: no name and no id has more.
+const MAX_LITERAL: usize = 256;
+
+/// `text` as a literal of Python, for people to copy.
+fn quoted(text: &str) -> String {
+    let mut literal = "\"".to_owned();
+    for c in text.chars().take(MAX_LITERAL) {
+        // Writing to a String cannot fail.
+        let _ = match c {
+            '"' | '\\' => write!(literal, "\\{c}"),
+            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
+            _ => write!(literal, "{c}"),
+        };
+    }
+    literal + "\""
+}
+
+fn advice(advice: &Advice) -> String {
+    let text = match advice {
+        Advice::AvoidCache {} => {
+            "the request was unconditional, so a proxy or cache on the way is broken: avoid it with proxy= or \
+             trust_env=False"
+        }
+        Advice::CallAfter { seconds: None } => {
+            "the service did not say how long to wait: try again in some minutes"
+        }
+        Advice::CallAfter {
+            seconds: Some(seconds),
+        } => return format!("try again after {seconds} s"),
+        Advice::CallLater {} => "this often passes: call again later",
+        Advice::ChangeAddress { location } => {
+            return format!(
+                "redirects are never followed (to {location}): set base_url to the service's own address"
+            );
+        }
+        Advice::ChangeRequest { has_text: true } => {
+            "the service refuses the request as it is: change what its text names"
+        }
+        Advice::ChangeRequest { has_text: false } => {
+            "the service refuses the request as it is, and does not say why: check the arguments"
+        }
+        Advice::CheckIds {} => return format!("check the project and the ids: {SAME_PAGE}"),
+        Advice::CheckKey { variable } => {
+            return format!(
+                "check the API key ({}): it may have expired, often after 90 days, or be of another kind; copy a valid \
+                 one from the dashboard",
+                variable.as_deref().unwrap_or("api_key")
+            );
+        }
+        Advice::CheckKeyRights { write } => {
+            let read_only = if *write { "read-only, " } else { "" };
+            return format!(
+                "the API key may be {read_only}limited to other network addresses, or of another project: {SAME_PAGE}"
+            );
+        }
+        Advice::CheckNetwork {} => {
+            "check base_url and the network: docplatform doctor looks at both"
+        }
+        Advice::CheckPage {} => {
+            "a login page, a proxy or another server answered: check that base_url is the address of the API"
+        }
+        Advice::CheckProxy {} => "check proxy=, or the environment's HTTPS_PROXY and HTTP_PROXY",
+        Advice::FetchRange {
+            listing,
+            project,
+            date_from,
+            date_to,
+            every,
+            by_path,
+        } => {
+            let range = format!("date_from={date_from:?}, date_to={date_to:?}");
+            let project = quoted(project);
+            let call = match every {
+                Some(every) => {
+                    let by_path = if *by_path { "True" } else { "False" };
+                    let listing = match listing.as_str() {
+                        "visitors" => String::new(),
+                        other => format!(", listing={other:?}"),
+                    };
+                    format!("sync({project}, {range}, every={every:?}, by_path={by_path}{listing})")
+                }
+                None if *by_path => format!("{listing}({range}, project_id={project}).collect()"),
+                None => format!(
+                    "{}_totals({range}, project_id={project})",
+                    listing.trim_end_matches('s')
+                ),
+            };
+            return format!("fetch them with client.{call}");
+        }
+        Advice::FetchSlices { every } => {
+            return format!("give their every=, or fetch these with sync() and every={every:?}");
+        }
+        Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
+        Advice::FillStore {} => "fill it with client.sync()",
+        Advice::LookAtJob {} => {
+            "look at it on the platform, then send it a message or create another one"
+        }
+        Advice::LookBeforeRepeat {} => {
+            "it is not sent again automatically: look on the platform before you send it again"
+        }
+        Advice::ProxyLogin {} => "they belong into its URL, in proxy= or HTTPS_PROXY",
+        Advice::ReadFromBeginning {} => {
+            "read the range from its beginning, with refresh=True where a store has a part of it, and without resume"
+        }
+        Advice::RecordJob { name, job } => {
+            return format!(
+                "record it with resolve_once({}, {})",
+                quoted(name),
+                quoted(job)
+            );
+        }
+        Advice::ResolveName { name, job: None } => {
+            let name = quoted(name);
+            return format!(
+                "then record what you found: resolve_once({name}, \"JOB-ID\"), or resolve_once({name}, None) if there \
+                 is no such job"
+            );
+        }
+        Advice::ResolveName {
+            name,
+            job: Some(job),
+        } => {
+            return format!(
+                "then record what you found: resolve_once({}, {}) to use this job, or use another name for another one",
+                quoted(name),
+                quoted(job)
+            );
+        }
+        Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
+        Advice::SupportedProxy {} => {
+            "pass proxy= with http:// or https://, or trust_env=False to go directly"
+        }
+        Advice::TemporaryStore {} => {
+            "for a test in a temporary directory (tempfile.TemporaryDirectory(), pytest's tmp_path)"
+        }
+        Advice::UseHttps {} => {
+            "use https (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
+        }
+        Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
+        Advice::WaitForJob { job } => {
+            return format!("wait for it again with wait_for_job({})", quoted(job));
+        }
+    };
+    text.to_owned()
+}
+
+/// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's words, and the value or
+/// the facts.
+fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
+    let parts = message.parts().iter().map(|one| match one {
+        Part::Text(text) => text.into_bound_py_any(py),
+        Part::Setting(setting) => (setting.name(), part(one), py.None()).into_bound_py_any(py),
+        Part::Argument(setting, value) => {
+            (setting.name(), part(one), pythonize(py, value)?).into_bound_py_any(py)
+        }
+        Part::Advice(what) => {
+            // A dict of its name and its facts.
+            let named = pythonize(py, what)?.cast_into::<PyDict>()?;
+            let (name, facts) = named
+                .items()
+                .get_item(0)?
+                .extract::<(String, Py<PyAny>)>()?;
+            (name, advice(what), facts).into_bound_py_any(py)
+        }
+    });
+    PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Gives an exception the parts of its text.
+pub(crate) fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
+    exception.setattr("_parts", parts(exception.py(), message)?)
+}
+
+/// Each setting and each advice as a part of a message: for tests of the faces.
+#[pyfunction]
+pub(crate) fn _all_parts(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    let mut all = Message::default();
+    for &setting in Setting::ALL {
+        all.push(setting);
+    }
+    for advice in Advice::all() {
+        all.push(advice);
+    }
+    parts(py, &all)
+}

@@ -1,0 +1,56 @@
+"""Settings and advice of the package's messages, in the words of both faces."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import docplatform
+from docplatform._native import _all_parts
+from docplatform.cli import phrases
+from helpers.cli import PYTHONS
+
+pytestmark = pytest.mark.one_python
+
+PARTS = {name: (words, value) for name, words, value in _all_parts()}
+ADVICE = {name for name, (_, value) in PARTS.items() if isinstance(value, dict)}
+
+
+class ToldError(ValueError):
+    """An error with one part after a text."""
+
+    def __init__(self, name: str, value: object) -> None:
+        super().__init__(name)
+        self._parts = ("Beginning", (name, PARTS[name][0], value))
+
+
+def test_the_command_line_knows_each_setting_and_advice_and_no_other() -> None:
+    assert phrases.SETTINGS.keys() == PARTS.keys() - ADVICE
+    assert phrases.ADVICE.keys() | phrases.LINES.keys() == ADVICE
+    assert not phrases.ADVICE.keys() & phrases.LINES.keys()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_part_has_words_in_both_faces(name: str) -> None:
+    words, value = PARTS[name]
+    assert words
+    values = [value]
+    if name in ADVICE:
+        values.append(
+            {fact: True if given is False else 7 if given == 0 else "x" for fact, given in value.items()}
+        )
+    for one in values:
+        told = ToldError(name, one)
+        sentence, lines = phrases.sentence(told), phrases.lines(told, phrases.command)
+        assert sentence != "Beginning" or lines
+        assert not PYTHONS.search(" ".join((sentence, *lines)))
+        assert (phrases.sentence(told, advises=False) == "Beginning") is (name in ADVICE)
+
+
+def test_an_error_is_pickled_with_its_parts() -> None:
+    with pytest.raises(docplatform.ConfigurationError, match="pass base_url= or set") as caught:
+        docplatform.Client("key")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert "give --base-url or set" in phrases.sentence(again).replace("pass", "give")
