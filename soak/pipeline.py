@@ -52,13 +52,13 @@ class Breaking(StubServer):
         (fate,) = self._random.choices(list(FATES), list(FATES.values()))
         self.fates[fate] += 1
         if fate == "refused":
-            return make_answer(self._random.choice([400, 401, 422, 429]), None, [])
+            return make_answer(self._random.choice([400, 401, 422, 429]), None, []), self._latency
         if fate == "lost before":
-            return None
-        answer = super()._decide(call)
+            return None, self._latency
+        answer, delay = super()._decide(call)
         if fate == "503 after":
-            return make_answer(503, None, [])
-        return None if fate == "lost after" else answer
+            return make_answer(503, None, []), delay
+        return None if fate == "lost after" else answer, delay
 
     def created(self, prompt: str) -> list[str]:
         """The ids of all jobs of a prompt."""

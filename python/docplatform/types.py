@@ -145,8 +145,8 @@ class JobsReport(NamedTuple):
 
     Example:
         >>> report = client.run_jobs({"links": "Fix the broken links", "footer": "Shorten the footer"}, poll_interval=0.5)
-        >>> report.done["links"].pr_link
-        'https://github.com/example/docs/pull/1'
+        >>> report.done["links"].status
+        'completed'
         >>> len(report.failed), len(report.unknown)
         (0, 0)
     """
