@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from datetime import date
+from contextlib import nullcontext
+from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
-from docplatform._hooks import ranges
+from docplatform import DocPlatformError, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
-from docplatform._native import _WholeFile
-from docplatform.cli import batch, cost, files, output, writing
-from docplatform.cli.days import PERIODS, resolve
+from docplatform._native import _period, _WholeFile
+from docplatform.cli import batch, cost, files, output
+from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
-from docplatform.cli.output import Progress, shown
-from docplatform.cli.params import FILE
+from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_fixes
+from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from docplatform import Client, FixList
+    from docplatform import Client, FixList, Plan
 
-DOCUMENTS = (".md", ".json")
-"""The ends of files that hold text for people, or one JSON document."""
+ALL = 1_000_000
+"""More problems than a site has."""
 MAX_ONCE = 200
 """The most bytes of a name of ``once``."""
 
 
 @click.command("fix", cls=Command, epilog=PERIODS)
-@click.argument("period", nargs=-1, metavar="[PERIOD]")
+@range_options
 @click.option(
     "-n",
     "--number",
@@ -46,12 +48,12 @@ MAX_ONCE = 200
 )
 @click.option(
     "--run",
-    "runs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Hand the first N problems to the agent, each under a name of --once in the --store.",
+    "wanted",
+    metavar="N|PAGE",
+    help="Hand the first N problems to the docs agent, or the one with this PAGE (search:PHRASE for a phrase). The --store keeps "
+    "a name for each, so that a run again creates no job twice.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask before --run creates jobs.")
+@click.option("--yes", is_flag=True, help="Create the jobs of --run without a question.")
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
@@ -60,206 +62,198 @@ MAX_ONCE = 200
     metavar="N",
     help="How many jobs of --run run at the same time.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "name",
-    type=FILE,
-    metavar="FILE",
-    help="Write the list to a file: its name ends in .md, .json, .csv, .jsonl, .parquet, .arrow or .xlsx. With --run, the result "
-    "is written as .md or .json.",
-)
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@output_options(None, "a table. A name that ends in .md is Markdown, also for the result of --run")
 @with_fixes
 def fix(
     session: Session,
-    period: tuple[str, ...],
-    number: int,
+    date_from: str | None,
+    date_to: str | None,
     *,
-    runs: int | None,
+    number: int,
+    wanted: str | None,
     yes: bool,
     concurrency: int,
     name: str | None,
+    format_: str | None,
     force: bool,
+    raw: bool,
+    bom: bool,
 ) -> None:
     """List what readers stumble over, the costliest problem first.
 
-    PERIOD is last month by default. The list comes from page ratings, comments, unanswered questions to the assistant,
-    searches without a click, and visitors. --run hands the first problems to the docs agent, and prints the pull requests.
-    Review each of them: the prompts quote readers.
+    The list is made of page ratings, comments, unanswered questions to the assistant, searches without a click, and
+    visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
+    printed. Review each of them, because its prompt quotes readers.
     """
-    words = period or ("last month",)
-    ends = resolve(words, None, None, None)
-    document = _document(name, running=runs is not None)
+    if date_from is None and date_to is None:
+        date_from, date_to = resolve(("last month",), None, None, None)
+    known = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
+    if known is None:
+        raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
+    days = Days(*known[0])
+    markdown = Path(name) if name is not None and name.endswith(".md") else None
+    if wanted is not None:
+        _check_run(session, wanted, yes=yes)
+        if name is not None and markdown is None:
+            raise click.UsageError("the result of --run is written as Markdown: name a file that ends in .md")
     if session.dry_run:
-        _plan(session, ends, runs)
+        with session.client() as client:
+            cost.tell(session, plans(client, days), ["This is the minimum: a listing may have several pages."])
         return
-    if runs is not None and session.store is None:
-        raise click.UsageError(
-            "--run needs a --store, or DOCPLATFORM_STORE: it keeps the names of the jobs, so that none is created twice"
-        )
     writer = None
-    if name is None:
-        files.check_printing()
-    elif document is None:
-        writer = writing.begin(name, None, raw=False, bom=False, force=force, json=session.json)
+    if markdown is None:
+        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
     else:
-        files.check(document, force=force, json=session.json)
-    with session.client() as client:
+        files.check(markdown, force=force, json=session.json)
+    first = int(wanted) if wanted is not None and wanted.isdecimal() else None
+    most = ALL if wanted is not None and first is None else max(number, first or 0)
+    code = Exit.DONE
+    with session.client() as client, nullcontext() if markdown is None else _WholeFile(markdown) as file:
         with Progress("Reading what readers say", quiet=session.quiet):
-            found = client.fix_first(" ".join(words), n=max(number, runs or 0), on_budget=session.on_budget)
-        if runs is not None:
-            rows, code = _run(session, client, found, runs, yes=yes, concurrency=concurrency)
+            found = client.fix_first(written(days), n=most, on_budget=session.on_budget)
+        show = partial(_show, session, found, days, file)
+        if wanted is not None:
+            rows = found[:first] if first else [row for row in found if subject(row) == wanted]
+            report = _hand_over(session, client, days, rows, show, yes=yes, concurrency=concurrency)
+            code = batch.worst(report)
+        elif writer is None:
+            show(found.to_dicts(), ("readers", "why"))
         else:
-            rows, code = found.to_dicts(), Exit.DONE
-    if writer is not None:
-        writer.write(found)
-    else:
-        _show(session, found, rows, document, running=runs is not None)
-    if name is not None:
-        session.say(
-            f"Wrote {name} ({output.count(len(rows), 'problem')}, {output.count(found.requests, 'request')})."
-        )
+            writer.write(found)
     for warning in found.warnings:
-        session.say(f"Note: {shown(warning)}")
+        session.say(f"Note: {shown(warning)}.")
+    if name is not None:
+        session.say(f"Wrote {shown(name)}.")
+    if wanted is None and len(found):
+        session.say(f"To hand the first one to the docs agent: {command(session, days, found[0])}")
+    session.say(f"It took {count(found.requests, 'request')}.")
     click.get_current_context().exit(code)
 
 
-def _document(name: str | None, *, running: bool) -> Path | None:
-    """The file of text or JSON that ``-o`` names; ``None`` for a file of rows, and without one."""
-    if name is None:
-        return None
-    if name.endswith(DOCUMENTS):
-        return Path(name)
-    if running:
-        raise click.UsageError("the result of --run is written to a file whose name ends in .md or .json")
-    return None
+def plans(client: Client, days: Days) -> list[Plan]:
+    """What the list costs, listing by listing."""
+    how: dict[str, Any] = {"date_from": days.date_from, "date_to": days.date_to, "every": None, "by_path": True}
+    return [client._plan(listing, **how) for listing in LISTINGS]
 
 
-def _plan(session: Session, ends: tuple[str | None, str | None], runs: int | None) -> None:
-    """Prints what the list costs."""
-    with session.client() as client:
-        plans = [
-            client._plan(listing, date_from=ends[0], date_to=ends[1], every=None, by_path=True)
-            for listing in LISTINGS
-        ]
-        left = client.stats.budget_left
-    cost.tell(session, plans, ["This is the minimum: each listing has at least one page."], left)
-    if runs is not None:
-        session.say(
-            f"--run would hand at most {output.count(runs, 'problem')} to the agent, one job for each."
-        )
+def command(session: Session, days: Days, row: dict[str, Any]) -> str:
+    """A command to copy that hands one problem to the agent."""
+    return session.again("fix", written(days), "--run", subject(row))
 
 
-def _run(
-    session: Session, client: Client, found: FixList, runs: int, *, yes: bool, concurrency: int
-) -> tuple[list[dict[str, Any]], Exit]:
-    """Hands the first problems to the agent. Returns a row for each with its job and pull request, and the exit code."""
-    problems = {_once_name(found, row): row for row in found[:runs]}
-    states = {name: (state, job) for name, state, job, _ in client._once()}
-    new = {
-        name: row["prompt"] for name, row in problems.items() if states.get(name, ("", ""))[0] != "created"
-    }
-    if new:
-        for row in (row for name, row in problems.items() if name in new):
-            session.say(f"{_subject(row)}:\n{_indented(row['prompt'])}")
-        _ask(len(new), yes=yes)
-    progress = Progress(f"Running {output.count(len(problems), 'job')}", quiet=session.quiet)
-    with progress, progress.counting():
-        report = client.run_jobs(new, once=True, concurrency=concurrency, on_budget=session.on_budget)
-        jobs = {job["name"]: job for job in report.to_dicts()}
-        for name in problems.keys() - new.keys():
-            # The prompt of a name may have changed since, because readers go on speaking.
-            job = client.wait_for_job(str(states[name][1]), check=False)
-            jobs[name] = {
-                "result": "failed" if job.status == "failed" else "done",
-                "job": job.id,
-                "status": job.status,
-                "pr_link": job.pr_link,
-                "error": None,
-            }
-    rows = [
-        {**{key: row[key] for key in ("path", "query", "readers", "why")}, "name": name}
-        | {key: jobs[name][key] for key in ("result", "job", "status", "pr_link", "error")}
-        for name, row in problems.items()
-        if name in jobs
-    ]
-    return rows, batch.worst(report, failed=any(row["result"] == "failed" for row in rows))
+def subject(row: dict[str, Any]) -> str:
+    """What ``--run`` calls a problem: its page, or ``search:`` and the phrase."""
+    return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
-def _once_name(found: FixList, row: dict[str, Any]) -> str:
-    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``."""
-    first, end = found.date_from, found.date_to
-    period = f"{first}:{end}"
-    if isinstance(first, date) and isinstance(end, date) and first.day == 1 == end.day:
-        month = first.year * 12 + first.month
-        period = f"{first:%Y-%m}" if end.year * 12 + end.month == month + 1 else period
-    name = f"fix:{period}:{plain(row['path'] or row['query'])}"
-    if len(name.encode()) <= MAX_ONCE:
+def written(days: Days) -> str:
+    """The days as a PERIOD: ``2026-10``, or the first and the last one."""
+    if days.kind == "month":
+        return f"{days.date_from:%Y-%m}"
+    return f"{days.date_from} to {days.date_to - timedelta(1)}"
+
+
+def once_name(days: Days, row: dict[str, Any]) -> str:
+    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. One that cannot be a name ends in a digest instead."""
+    whole = f"fix:{written(days)}:{subject(row)}"
+    name = plain(whole)
+    if name == whole and len(name.encode()) <= MAX_ONCE:
         return name
-    digest = sha256(name.encode()).hexdigest()[:16]
-    return f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{digest}"
+    return f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{sha256(whole.encode()).hexdigest()[:16]}"
 
 
-def _ask(jobs: int, *, yes: bool) -> None:
-    """Asks before jobs are created; without a terminal, ``--yes`` is needed."""
-    if yes:
+def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
+    """A usage error if ``--run`` could create no job."""
+    if wanted == "0":
+        raise click.UsageError("--run needs a number of at least 1, or a page")
+    if session.dry_run:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise click.UsageError(f"--run would create {output.count(jobs, 'job')}: confirm it with --yes")
-    if not click.confirm(f"Create {output.count(jobs, 'job')}?", err=True):
+    if session.store is None:
+        raise click.UsageError("--run needs a --store: it keeps the names of jobs, so that none is created twice")
+    if not yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise click.UsageError("--run creates jobs: confirm it with --yes")
+
+
+def _hand_over(
+    session: Session,
+    client: Client,
+    days: Days,
+    rows: Sequence[dict[str, Any]],
+    show: Callable[..., None],
+    *,
+    yes: bool,
+    concurrency: int,
+) -> JobsReport:
+    """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
+    problems = {once_name(days, row): row for row in rows}
+    # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
+    known = {name: (state, job) for name, state, job, _ in client._once() if state != "being created"}
+    new = {name: row["prompt"] for name, row in problems.items() if name not in known}
+
+    def finish(report: JobsReport) -> None:
+        jobs = {job["name"]: job for job in batch.told(session, report)}
+        columns = ("path", "query", "readers", "why")
+        done = [
+            {name: problem[name] for name in columns} | jobs[name] | {"outcome": batch.outcome(jobs[name])}
+            for name, problem in problems.items()
+            if name in jobs
+        ]
+        show(done, ("readers", "result", "outcome"))
+
+    for name in new:
+        prompt = "\n  ".join(map(shown, problems[name]["prompt"].split("\n")))
+        session.say(f"{shown(subject(problems[name]))}:\n  {prompt}")
+    if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
         raise click.exceptions.Exit(Exit.DONE)
+    report = batch.start(session, client, new, finish, once=True, concurrency=concurrency)
+    results: dict[str, Any] = {**report.done, **report.failed, **report.unknown}
+    for name in problems.keys() & known.keys():
+        state, job = known[name]
+        try:
+            results[name] = client.wait_for_job(job, check=False) if job else _unknown(name)
+        except DocPlatformError as error:
+            results[name] = error
+    report = JobsReport._of([*problems], results, report.requests)
+    finish(report)
+    return report
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {shown(line, len(line))}" for line in text.split("\n"))
+def _unknown(name: str) -> UnconfirmedWriteError:
+    """The error of a name whose creation was interrupted."""
+    what = "it is unknown whether its job exists"
+    error = UnconfirmedWriteError(what)
+    error.outcome = "unknown"
+    vars(error)["_parts"] = (what, ("ResolveName", "", {"name": name, "job": None}))
+    return error
 
 
 def _show(
-    session: Session, found: FixList, rows: list[dict[str, Any]], document: Path | None, *, running: bool
+    session: Session,
+    found: FixList,
+    days: Days,
+    file: _WholeFile | None,
+    rows: Sequence[dict[str, Any]],
+    columns: tuple[str, ...],
 ) -> None:
-    """Prints the rows as a table or as JSON, or writes them as a document."""
-    columns = ("path", "readers", "result", "pr_link", "why") if running else ("path", "readers", "why")
-    cells = [[_subject(row), *(_cell(row, column) for column in columns[1:])] for row in rows]
-    heads = tuple({"path": "page or search", "pr_link": "pull request"}.get(name, name) for name in columns)
-    if document is not None and document.suffix == ".md":
-        _write(document, _markdown(found, heads, cells))
-    elif document is not None or session.json:
-        days = {"date_from": str(found.date_from), "date_to": str(found.date_to)}
-        text = {**days, "requests": found.requests, "warnings": list(found.warnings), "rows": rows}
-        if document is not None:
-            _write(document, output.as_json(text, 2) + "\n")
-        else:
-            output.document(text)
-    elif rows:
-        output.table(cells, heads, title=ranges.name(str(found.date_from), str(found.date_to)))
-    else:
-        session.say("Nothing to fix: no reader of this period complained, asked in vain or searched in vain.")
+    """Prints the rows as a table or as JSON, or writes them as Markdown."""
+    heads = ["page or search", *("pull request, or what happened" if one == "outcome" else one for one in columns)]
+    cells = [[subject(row), *(row[column] for column in columns)] for row in rows]
+    if file is not None:
+        from docplatform.cli.report.markdown import _code, _text
 
+        def cell(value: object) -> str:
+            url = quote(str(value), safe="/%:@!$&'()*+,;=~?#")
+            return f"<{url}>" if url.startswith("https://") else _text(str(value))
 
-def _write(path: Path, text: str) -> None:
-    """Writes a whole file, or none."""
-    with _WholeFile(path) as file:
+        lines = [[_code(shown(one)), *map(cell, more)] for one, *more in cells]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines))
+        text = f"### What to fix first, {_text(days.name)}\n\n{table}\n"
         Path(file.path).write_text(text, encoding="utf-8")
         file.commit()
-
-
-def _subject(row: dict[str, Any]) -> str:
-    return str(row["path"] or f"search: {row['query']}")
-
-
-def _cell(row: dict[str, Any], column: str) -> object:
-    return row["pr_link"] or row["error"] or "" if column == "pr_link" else row[column]
-
-
-def _markdown(found: FixList, heads: Sequence[str], cells: Sequence[Sequence[object]]) -> str:
-    """The table as Markdown, for a pull request, an issue or a chat."""
-    lines = [heads, ["---"] * len(heads), *cells]
-    table = "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
-    return f"# What to fix first, {ranges.name(str(found.date_from), str(found.date_to))}\n\n{table}\n"
-
-
-def _escaped(value: object) -> str:
-    """A cell in which nothing of a reader is markup."""
-    text = plain(str(value))
-    return text if text.startswith(("https://", "---")) else re.sub(r"([\\`*_{}\[\]<>#|!~])", r"\\\1", text)
+    if session.json:
+        about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}
+        output.document({**about, "warnings": found.warnings, "rows": rows})
+    elif file is None and rows:
+        output.table(cells, heads, title=days.name)
+    elif not rows:
+        session.say("Nothing to fix: no reader complained, and none asked or searched in vain.")

@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::client::{Call, Client, WaitOrStop};
 use crate::config::url::Segment;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
 use crate::listing::{Listing, Shape};
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
-use crate::python::table::fix;
 use crate::python::{convert, listing};
 use crate::text::message::Setting;
-
-/// The values of `resolutionStatus` that mean that a question was not answered.
-const UNANSWERED: [&str; 2] = ["unanswered", "unresolved"];
 
 /// A method for each endpoint, which lists it.
 macro_rules! listing_methods {
@@ -46,41 +43,17 @@ for_each_endpoint!(listing_methods);
 #[pymethods]
 impl BaseClient {
     #[doc = signed!(fix_first)]
-    #[pyo3(signature = (period = None, *, n = 20, unanswered = None, on_budget = WaitOrStop::Wait, project_id = None),
-        text_signature = None)]
-    fn fix_first(
-        slf: &Bound<'_, Self>,
-        period: Option<&Bound<'_, PyAny>>,
+    #[pyo3(signature = (period = None, *, n = 20, unanswered = None, **options), text_signature = None)]
+    fn fix_first<'py>(
+        slf: &Bound<'py, Self>,
+        period: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        unanswered: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let (py, client) = (slf.py(), slf.get());
-        client.handle.client()?.project(project_id)?;
-        let last_month = PyString::new(py, "last month").into_any();
-        let (from, to) = convert::range(Some(period.unwrap_or(&last_month)), None, None)?;
-        let how = PyDict::new(py);
-        how.set_item("date_from", from)?;
-        how.set_item("date_to", to)?;
-        let on_budget = match on_budget {
-            WaitOrStop::Wait => "wait",
-            WaitOrStop::Stop => "stop",
-        };
-        how.set_item("on_budget", on_budget)?;
-        how.set_item("project_id", project_id)?;
-        let statuses = match unanswered {
-            Some(statuses) => convert::texts("unanswered", statuses)?,
-            None => UNANSWERED.map(str::to_owned).into(),
-        };
-        fix::find(
-            slf.as_any(),
-            client.face,
-            n,
-            &PyTuple::new(py, statuses)?,
-            &how,
-        )
-        .map(Bound::unbind)
+        unanswered: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let unanswered = unanswered.map(|some| convert::texts("unanswered", some));
+        convert::hook(slf.py(), "fix", "fix_first")?
+            .call_out_with((slf, period, n, unanswered.transpose()?), options)
     }
 
     #[doc = signed!(conversation)]

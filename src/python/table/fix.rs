@@ -1,12 +1,8 @@
 //! `FixList`: the problems that readers met. `docplatform._hooks.fix` finds them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 
 use crate::listing::endpoint::{Field, Holds, required};
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::operation::Face;
-use crate::python::convert;
 use crate::python::table::BaseTable;
 
 /// A column that may be empty.
@@ -35,19 +31,3 @@ pub(crate) const COLUMNS: &[Field] = &[
 #[doc = doc!("FixList")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct FixList;
-
-/// Calls the hook of this face: a `FixList`, or a coroutine of one.
-pub(crate) fn find<'py>(
-    client: &Bound<'py, PyAny>,
-    face: Face,
-    n: usize,
-    unanswered: &Bound<'py, PyTuple>,
-    how: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = client.py();
-    let hook = match face {
-        Face::Blocking => convert::hook(py, "fix", "blocking")?,
-        Face::Async => convert::hook(py, "fix", "named")?.call_out(("Client.fix_first",))?,
-    };
-    hook.call_out((client, n, unanswered, how))
-}
