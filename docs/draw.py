@@ -16,7 +16,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -159,7 +159,8 @@ def notebooks() -> None:
 
 
 def steady(notebook: Any) -> Any:
-    """A notebook without what differs from run to run: its stub's port, the time, how a printed text was cut into pieces."""
+    """A notebook without what differs from run to run: its stub's port, its temporary folder, the time, how a printed text was cut into
+    pieces."""
     for cell in notebook.cells:
         outputs: list[Any] = []
         for output in cell.get("outputs", ()):
@@ -171,7 +172,8 @@ def steady(notebook: Any) -> Any:
             cell["outputs"] = outputs
     text = json.dumps(notebook)
     text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:8000", text)
-    text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+", "2026-11-02 09:00:00+", text)
+    text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", "2026-11-02 09:00 UTC", text)
+    text = re.sub(rf"{re.escape(gettempdir())}/\w+/", "", text)
     text = re.sub(r"waited=[\d.e-]+", "waited=0.0", text)
     return nbformat.from_dict(json.loads(text))  # type: ignore[no-untyped-call]
 

@@ -122,6 +122,7 @@ class _Changes(TypedDict, total=False):
     jobs_per_hour: int | None
     store: str | PathLike[str] | None
     settle_days: int
+    refresh: bool
     organization: str | None
 
 @final
@@ -175,6 +176,8 @@ class Client:
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
+        refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
+            ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
@@ -215,6 +218,7 @@ class Client:
         jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
+        refresh: bool = False,
         organization: str | None = None,
     ) -> Self: ...
     def create_job(
@@ -1185,6 +1189,8 @@ class Client:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Plan:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -1204,6 +1210,9 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -1216,6 +1225,8 @@ class Client:
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_visitors("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -1227,6 +1238,8 @@ class Client:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Plan:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -1246,6 +1259,9 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -1258,9 +1274,12 @@ class Client:
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_views("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def _hours(self, requests: int) -> float | None: ...
     def _plan(
         self,
         listing: str,
@@ -2585,7 +2604,7 @@ class VisitorTable(Table):
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.plot().get_title()
-            'The 15 most read of 1,000 pages, January 2026'
+            'These 15 of 1,000 pages had the most readers, January 2026'
         """
 
 @final
@@ -2670,8 +2689,9 @@ class TrendTable(Table):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws a line for people and a line for AI agents over the slices, and returns the chart.
 
-        A slice that the range cuts, or that was not over when it was read, covers less time: it is drawn hollow, and not
-        on the line.
+        The title says how readers changed from the first to the last slice on the line, and of days what the lowest and the
+        highest count were. A slice that the range cuts, or that was not over when it was read, covers less time: it is a
+        hollow point beside the line, and the caption says so.
 
         Args:
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
@@ -3026,6 +3046,8 @@ class AsyncClient:
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
+        refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
+            ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
@@ -3066,6 +3088,7 @@ class AsyncClient:
         jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
+        refresh: bool = False,
         organization: str | None = None,
     ) -> Self: ...
     def create_job(
@@ -4038,6 +4061,8 @@ class AsyncClient:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -4057,6 +4082,9 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -4069,6 +4097,8 @@ class AsyncClient:
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_visitors("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -4080,6 +4110,8 @@ class AsyncClient:
         date_to: _Date | None = None,
         every: _Every | None = None,
         by_path: bool | None = None,
+        whole: bool = False,
+        before: str | Literal[True] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
@@ -4099,6 +4131,9 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
+            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
+                A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -4111,9 +4146,12 @@ class AsyncClient:
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
             31 requests for totals, 0 cached
+            >>> print(client.plan_views("2026-10", before="2025-10"))  # a comparison
+            size unknown: at least 2 requests, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def _hours(self, requests: int) -> Coroutine[Any, Any, float | None]: ...
     def _plan(
         self,
         listing: str,

@@ -289,16 +289,17 @@ class Plan(NamedTuple):
             >>> plan.exact, plan.estimated
             (False, False)
             >>> print(plan)
-            at least 1 request, 0 cached
+            size unknown: at least 1 request, 0 cached
         """
         return not self.exact and all(slice_.exact or slice_.estimated for slice_ in self.slices)
 
     def __str__(self) -> str:
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
         known = "" if self.exact else "about " if self.estimated else "at least "
+        unknown = "size unknown: " if known == "at least " else ""
         waits = "" if self.hours is None else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
         what = " for totals" if self.totals else ""
-        return f"{known}{_count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
+        return f"{unknown}{known}{_count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook

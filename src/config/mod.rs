@@ -51,6 +51,7 @@ pub struct Settings {
     /// The budget of new jobs in each project, if there is one.
     pub job_terms: Option<Terms>,
     pub settle_days: u32,
+    pub refresh: bool,
     /// What the store needs to know; `None`: there is none.
     pub store: Option<StoreSettings>,
 }

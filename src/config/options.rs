@@ -70,6 +70,8 @@ macro_rules! for_each_option {
             store: Option<PathBuf> = None;
             /// How many days after its end a range is treated as final.
             settle_days: u32 = 2;
+            /// Whether ranges are fetched again that the store has.
+            refresh: bool = false;
             /// The name under which the store keeps a budget that several keys share; from the environment where `None`, or
             /// the key stands for it.
             organization: Option<String> = None;
@@ -290,6 +292,7 @@ impl Options {
                 .transpose()?
                 .map(|terms| terms.patient(2 * timeout)),
             settle_days: self.settle_days,
+            refresh: self.refresh,
             store: self
                 .store
                 .clone()

@@ -44,13 +44,18 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     };
     let look = async {
         let range = Range::of(listing, client.settings().settle_days);
-        for what in [What::Totals, What::Pages] {
+        let refresh = client.settings().refresh;
+        let kinds: &[What] = match refresh {
+            true => &[],
+            false => &[What::Totals, What::Pages],
+        };
+        for &what in kinds {
             let stock = exports.stock(range.clone(), what, 1).await?;
             if let Some(totals) = stock.finished.and_then(|export| export.totals) {
                 return Ok(Err(totals));
             }
         }
-        exports.begin(range, What::Totals, 1, false).await.map(Ok)
+        exports.begin(range, What::Totals, 1, refresh).await.map(Ok)
     };
     let export = match exports.0.store.within(deadline, look).await? {
         Ok(export) => export,

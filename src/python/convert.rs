@@ -1,7 +1,7 @@
 //! Arguments in, JSON out.
 
 use jiff::civil::Date;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, PyTuple};
@@ -290,6 +290,15 @@ pub(crate) fn two_periods(
     Ok([now, before])
 }
 
+/// The days of a period and of the one that `before` names; `True` stands for the same kind of period before it.
+pub(crate) fn compared(
+    name: Option<&Bound<'_, PyAny>>,
+    before: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Slice>> {
+    let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
+    Ok(two_periods(name, before)?.map(|period| period.days).into())
+}
+
 /// Whether two counts differ by more than chance can explain: used by comparisons and reports.
 #[pyfunction]
 pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
@@ -381,6 +390,18 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
         day.day().unsigned_abs(),
     )
     .map(Bound::into_any)
+}
+
+/// The error for an attribute that a table or a listing lacks: it says which method to use.
+pub(crate) fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+    // Other libraries ask for protocols by names with an underscore, often.
+    if name.starts_with('_') {
+        let class = object.get_type().name()?;
+        let text = format!("'{class}' object has no attribute '{name}'");
+        return Err(PyAttributeError::new_err(text));
+    }
+    let made = hook(object.py(), "shown", "no_attribute")?.call_out((object, name))?;
+    Err(PyErr::from_value(made))
 }
 
 /// Texts that go into one parameter, comma-separated.

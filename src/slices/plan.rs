@@ -17,7 +17,7 @@ const MAX_NEIGHBOURS: usize = 7;
 pub struct Plan {
     pub what: What,
     pub slices: Vec<Planned>,
-    /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
+    /// See [`hours`].
     pub hours: Option<f64>,
 }
 
@@ -82,20 +82,25 @@ pub async fn plan(
             }
         });
     }
-    let mut plan = Plan {
+    let requests = planned.iter().map(|slice| slice.requests).sum();
+    Ok(Plan {
         what: of.what,
         slices: planned,
-        hours: None,
-    };
-    if let Some(budget) = client.budget() {
-        let beyond = plan.requests().saturating_sub(budget.left().await?);
-        let hours = beyond.div_ceil(budget.per_hour().max(1));
-        plan.hours = Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
-    }
-    Ok(plan)
+        hours: hours(client, requests).await?,
+    })
 }
 
-/// What the store has of a slice.
+/// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.
+pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>> {
+    let Some(budget) = client.budget() else {
+        return Ok(None);
+    };
+    let beyond = requests.saturating_sub(budget.left().await?);
+    let hours = beyond.div_ceil(budget.per_hour().max(1));
+    Ok(Some(f64::from(u32::try_from(hours).unwrap_or(u32::MAX))))
+}
+
+/// The part of a slice that is in the store.
 #[derive(Debug, Default)]
 pub(crate) struct StoredSlice {
     pages: Stock,
@@ -105,7 +110,23 @@ pub(crate) struct StoredSlice {
     pub(crate) fetched: Option<Millis>,
 }
 
+/// The part of a slice that the store saves: nothing, if the client fetches all ranges again.
 pub(crate) async fn stored_slice(
+    client: &Client,
+    of: Subject,
+    project: &Segment,
+    slice: Slice,
+) -> Result<StoredSlice> {
+    let mut stored = in_store(client, of, project, slice).await?;
+    if client.settings().refresh {
+        stored.cached = false;
+        (stored.pages.finished, stored.pages.unfinished) = (None, None);
+    }
+    Ok(stored)
+}
+
+/// The part of a slice that is in the store.
+pub(crate) async fn in_store(
     client: &Client,
     of: Subject,
     project: &Segment,

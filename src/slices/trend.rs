@@ -16,7 +16,7 @@ use crate::listing::Listing;
 use crate::listing::endpoint::COUNTS;
 use crate::listing::rows::{Cell, Rows, Totals};
 use crate::slices::Subject;
-use crate::slices::plan::stored_slice;
+use crate::slices::plan::in_store;
 use crate::store::{What, is_final};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         if may_change || self.client.exports().is_none() {
             return Ok(may_change);
         }
-        Ok(!stored_slice(self.client, of, project, slice).await?.cached)
+        Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
     pub(crate) async fn totals(
@@ -177,7 +177,11 @@ impl<'a> Reader<'a> {
             window,
         };
         let mut pager = Pager::new(
-            source::source(self.client.clone(), &place, refresh),
+            source::source(
+                self.client.clone(),
+                &place,
+                refresh || self.client.settings().refresh,
+            ),
             place,
             paging,
         );

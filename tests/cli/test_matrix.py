@@ -153,6 +153,17 @@ def leaves(command: click.Command = app.cli, name: str = "") -> Iterator[tuple[s
 LEAVES = dict(leaves())
 
 
+def test_commands_have_the_same_options_where_they_make_sense() -> None:
+    options = {
+        name: {word for param in command.params for word in param.opts} for name, command in LEAVES.items()
+    }
+    for name, given in options.items():
+        reads = name in {row.name for row in ROWS if row.store}
+        assert ({"--dry-run", "--refresh", "--on-budget"} <= given) is reads, name
+        assert ({"-q", "-v", "--json"} <= given) is (name not in ("demo", "stub")), name
+        assert "-n" in given or not name.endswith((" top", " compare", " export", "report")), name
+
+
 def test_every_command_has_a_row() -> None:
     # Names and datasets need a store that is there: test_once.py, test_listings.py.
     assert {row.name for row in ROWS} | {"demo", "stub", "job once", "dataset"} == set(LEAVES)
@@ -262,7 +273,7 @@ def test_a_dry_run_that_cannot_know_says_the_least_and_sends_nothing(cli: Cli, r
     for store in ((), ("--store", "visitors.db")):
         ended = cli(*row.line, *store, "--dry-run")
         assert ended.out == "requests\t1\ncached\t0\nexact\tno\n"
-        assert ended.err.startswith("This is the minimum: every ")
+        assert ended.err.startswith("Size unknown: at least 1 request.\nEvery ")
         assert ("Rows that the store has cost no request." in ended.err) is bool(store)
         assert ended.err.splitlines()[-1] == "Nothing was sent."
     found = json.loads(cli(*row.line, "--dry-run", *row.json).out)
@@ -286,6 +297,8 @@ def test_a_dry_run_says_what_the_command_costs_and_sends_nothing(cli: Cli, row: 
     assert before.err.splitlines()[-1] == "Nothing was sent."
     found = json.loads(cli(*row.line, *store, "--dry-run", *row.json).out)
     assert (found["dry_run"], found["requests"], found["cached"]) == (True, 0, row.store)
+    found = json.loads(cli(*row.line, *store, "--dry-run", "--refresh", *row.json).out)
+    assert (found["requests"], found["cached"]) == (row.store, 0)
 
 
 @rows(slices=True)
@@ -455,6 +468,11 @@ def test_what_is_in_a_store_is_not_fetched_again(cli: Cli, row: Row, monkeypatch
     # As long as it may still change, it is fetched again.
     cli(*line, "--settle-days", "100000")
     assert sent(cli) == 2 * row.store
+    cli(*line, "--refresh")
+    assert sent(cli) == 3 * row.store
+    # The store has the new counts, which are final.
+    assert cli(*line).out == again.out or row.name in ("sync", "report")
+    assert sent(cli) == 3 * row.store
 
 
 @pytest.mark.row("B2", "J12")

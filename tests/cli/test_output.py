@@ -157,6 +157,12 @@ def test_news_are_printed_at_once_and_only_once(monkeypatch: pytest.MonkeyPatch)
     assert [line.partition(" (")[0] for line in lines] == ["Waiting", "Job job-1 is active"]
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
+@pytest.mark.parametrize("line", ["--version", "version"])
+@pytest.mark.parametrize("extra", [True, False])
+def test_version(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, extra: bool
+) -> None:
+    if not extra:
+        monkeypatch.setattr("docplatform.cli.find_spec", lambda _: None)
+    assert main([line]) == 0
     assert re.fullmatch(r"docplatform \d+\.\d+\.\d+\S*\n", capsys.readouterr().out)

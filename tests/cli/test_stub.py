@@ -52,6 +52,14 @@ def test_what_cannot_be_run_says_what_to_do(command: str, says: str) -> None:
     assert says in run_script(SCRIPT, "stub", "--run", "--", *filter(None, [command])).err
 
 
+def test_a_verbose_stub_prints_every_request() -> None:
+    line = ("--fail", "drop:1", "--run", "--", *CLI, "visitors", "totals", "-q")
+    path = "GET /v1/analytics/demo/visitors"
+    ended = run_script(SCRIPT, "stub", "-v", *line)
+    assert (ended.status, ended.err.splitlines()) == (0, [f"{path} no answer", f"{path} 200"])
+    assert path not in run_script(SCRIPT, "stub", *line).err
+
+
 def test_settings_of_the_environment_do_not_lead_away_from_the_stub() -> None:
     env = {f"DOCPLATFORM_{name}": "https://docs.example" for name in ("BASE_URL", "API_KEY", "PROJECT_ID")}
     ended = run_script(SCRIPT, "stub", "--run", "--", *CLI, "visitors", "totals", env=env)

@@ -152,3 +152,23 @@ def test_a_cut_slice_and_one_that_is_not_over_are_marked_and_the_range_is_named(
     assert "October 2026" in on_terminal(stub, "visitors", "top", "2026-10", "-n", "1")
     line = ("visitors", "trend", "--from", "2026-01-01", "--to", "2999-01-01", "--every", "month")
     assert re.findall(r"(\d+), not over", on_terminal(stub, *line)) in (["28"], ["29"], ["30"], ["31"])
+
+
+def test_lines_for_people_fit_into_the_terminal_and_commands_to_copy_stay_whole(stub: StubServer) -> None:
+    shown = on_terminal(stub, "visitors", "export", "--dry-run", COLUMNS="50")
+    assert (
+        "Size unknown: at least 1 request.\r\nEvery 250 rows of a slice cost a request. Once the\r\nstore has"
+        in shown
+    )
+    assert all(len(line) <= 50 for line in shown.splitlines())
+    job = "job-" + 60 * "x"
+    stub.fail_next(status=201, body={"id": job, "status": "active"})
+    shown = on_terminal(stub, "job", "create", "Fix it", COLUMNS="40")
+    assert f"To wait for it:\r\ndocplatform job wait {job}\r\n" in shown
+    key = "".join(on_terminal(stub, "visitors", "totals", COLUMNS="40", DOCPLATFORM_API_KEY=""))
+    assert "\r\n`docplatform doctor` checks every\r\nsetting, and says what to do.\r\n" in key
+    # A pipe gets each line whole.
+    assert (
+        "Every 250 rows of a slice cost a request. Once the store has"
+        in run(stub, "visitors", "export", "--dry-run", COLUMNS="50").err
+    )

@@ -149,11 +149,10 @@ def test_a_dry_run_needs_no_service(cli: Cli) -> None:
 
 def test_a_dry_run_says_that_a_minimum_is_one(cli: Cli) -> None:
     line = ("visitors", "trend", *JANUARY, "--by-path", "--dry-run")
-    told, *rest = cli(*line).err.splitlines()
-    assert (told.startswith("This is the minimum: every 250 rows of a slice cost a request."), rest) == (
-        True,
-        ["Nothing was sent."],
-    )
+    unknown, told, *rest = cli(*line).err.splitlines()
+    assert unknown == "Size unknown: at least 31 requests."
+    assert told.startswith("Every 250 rows of a slice cost a request.")
+    assert rest == ["Nothing was sent."]
     assert cli(*line, "-q").err == ""
 
 
@@ -179,6 +178,48 @@ def test_a_dry_run_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None
     cli("visitors", "totals", "--store", str(store), "--requests-per-hour", "31")
     spent = cost(cli, *line, "31")
     assert (spent["hours"], spent["budget_left"]) == ("1", "30")
+
+
+@pytest.mark.parametrize(
+    ("line", "requests"),
+    [
+        (("visitors", "top"), 1),
+        (("visitors", "export", "--max-rows", "7"), 1),
+        (("visitors", "totals"), 1),
+        (("visitors", "compare"), 2),
+        (("sync", "a", "b", "--every", "month"), 2),
+        (("report", "-o", "r.html"), 2),
+    ],
+)
+def test_every_dry_run_with_a_budget_counts_its_hours(
+    cli: Cli, store: Path, line: tuple[str, ...], requests: int
+) -> None:
+    found = cost(cli, *line, *JANUARY, "--store", str(store), "--requests-per-hour", "1")
+    assert (found["requests"], found["hours"], found["budget_left"]) == (
+        str(requests),
+        str(requests - 1),
+        "1",
+    )
+
+
+def test_a_dry_run_counts_the_pages_of_an_export_that_was_cut_short(cli: Cli, store: Path) -> None:
+    line = ("visitors", "export", *JANUARY, "--store", str(store), "--requests-per-hour", "2")
+    assert cli(*line, "-o", "-", "--on-budget", "stop").status == 4
+    assert cost(cli, *line) == {
+        "requests": "1",
+        "cached": "2",
+        "exact": "no",
+        "hours": "1",
+        "budget_left": "0",
+    }
+    assert "Size unknown: at least 1 request.\n" in cli(*line, "--dry-run").err
+
+
+def test_a_refresh_that_is_cut_short_says_that_the_next_one_fetches_everything(cli: Cli, store: Path) -> None:
+    line = ("visitors", "export", *JANUARY, "--store", str(store), "-o", "-", "--refresh")
+    ended = cli(*line, "--requests-per-hour", "2", "--on-budget", "stop")
+    said = f"What was fetched is in {store}. With --refresh the next run fetches all of it again."
+    assert (ended.status, ended.err.splitlines()[-1]) == (4, said)
 
 
 def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:

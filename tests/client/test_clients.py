@@ -234,6 +234,19 @@ def test_the_repr_shows_no_more_of_a_key_than_its_end(face: Face, key: str, hint
     assert "hush" not in repr(client)
 
 
+def test_the_repr_and_a_notebook_show_the_store_and_what_is_left_of_the_budget(
+    face: Face, stub: StubServer, tmp_path: Path
+) -> None:
+    client = face.client(stub, store=tmp_path / "visitors.db", requests_per_hour=7)
+    face.run(client.visitor_totals())
+    assert repr(client).endswith(f", store='{tmp_path / 'visitors.db'}', budget_left=6)")
+    html = client._repr_html_()
+    assert f"<th>store</th><td>{tmp_path / 'visitors.db'}</td>" in html
+    assert "<th>budget left</th><td>6</td>" in html
+    face.run(client.close())
+    assert repr(client).endswith("visitors.db', closed)")
+
+
 @pytest.mark.row("H1")
 def test_no_attribute_gives_a_secret_away(face: Face) -> None:
     client = face.make(KEY, base_url=URL, headers={"x-team": "hush"}, proxy="http://user:hush@proxy.example")

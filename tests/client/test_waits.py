@@ -58,7 +58,8 @@ def test_a_long_wait_warns_with_the_time_at_which_it_ends(
     assert warning.until is not None
     assert abs(warning.until - datetime.now(UTC) - timedelta(seconds=seconds)) < timedelta(seconds=10)
     assert str(warning).startswith(f"{why}: the next request is sent at ")
-    assert str(warning).endswith(f"{warning.until.astimezone():%H:%M:%S}")
+    minutes = f"{seconds / 60:.0f} minutes" if seconds > 60 else "1 minute"
+    assert str(warning).endswith(f"{warning.until.astimezone():%H:%M:%S %Z}, in {minutes}")
     assert len(stub.requests) == 1
     copy = pickle.loads(pickle.dumps(warning))
     assert (str(copy), copy.until) == (str(warning), warning.until)

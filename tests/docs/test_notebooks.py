@@ -114,13 +114,27 @@ def test_progress_in_a_notebook_is_a_widget(call: str, tmp_path: Path) -> None:
     assert any("rows" in state["value"] for state in models)
 
 
+def test_progress_in_a_notebook_without_widgets_is_a_line_and_no_warning(tmp_path: Path) -> None:
+    """ipywidgets is not among what the extras bring."""
+    v4 = nbformat.v4
+    cell = (
+        "import sys\nsys.modules['ipywidgets'] = None\nfrom docplatform.testing import StubServer\n"
+        "with StubServer(visitors=600) as stub, stub.client() as client:\n    client.visitors().collect(progress=True)"
+    )
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(cell)])  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    text = "".join(output.get("text", "") for output in outputs(notebook))
+    assert "600 rows" in text
+    assert "Warning" not in text
+
+
 def test_plans_totals_and_reports_are_tables() -> None:
     days = [date(2026, 1, day) for day in range(1, 14)]
     slices = tuple(PlanSlice(*pair, 1_000, 0, False) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
     assert (
-        "Plan: at least 12,000 requests, 3 cached, at least 2 hours to wait for the budget; first 10 of 12 slices"
-        in html
+        "Plan: size unknown: at least 12,000 requests, 3 cached, at least 2 hours to wait for the budget; "
+        "first 10 of 12 slices" in html
     )
     assert html.count("<tr>") == 11
     assert re.findall("<th [^>]*>(.*?)</th>", html) == [

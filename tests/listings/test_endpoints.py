@@ -475,7 +475,7 @@ def test_the_store_gives_back_what_was_fetched_without_a_client(
         face.run(method(client, name, "{one}_trend")(**WEEKS)).to_dicts(),
     )
     with pytest.raises(ValueError, match=rf"fetch them with client\.{name}\("):
-        read(store, period=MONTH)
+        read(store, MONTH)
 
 
 # -- any other path ----------------------------------------------------------------------------------

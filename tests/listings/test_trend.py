@@ -43,7 +43,9 @@ def test_a_plan_sends_nothing_and_counts_what_is_left_to_fetch(
     visitors = client.visitors(**JANUARY, prefetch=0)
     for _ in range(251):
         face.next(visitors)
-    assert face.run(client.plan_visitors(**JANUARY))[:3] == (1, 2, False)
+    plan = face.run(client.plan_visitors(**JANUARY))
+    assert plan[:3] == (1, 2, False)
+    assert str(plan) == "size unknown: at least 1 request, 2 cached"
     face.all(visitors)
     assert face.run(client.plan_visitors(**JANUARY))[:3] == (0, 4, True)
     assert len(stub.requests) == 4
@@ -55,6 +57,82 @@ def test_a_plan_counts_the_hours_of_the_budget(face: Face, stub: StubServer) -> 
         client = face.client(stub, requests_per_hour=per_hour, reserve=reserve)
         plan = face.run(client.plan_visitors(**JANUARY, every="day", by_path=False))
         assert plan.hours == hours, per_hour
+
+
+@pytest.mark.parametrize("name", ["visitors", "views"])
+@pytest.mark.parametrize(("before", "compared"), [("2023-01", ("2023-01",)), (True, ())])
+def test_a_plan_of_a_comparison_is_what_it_costs(
+    face: Face, stub: StubServer, store: Path, name: str, before: Any, compared: tuple[str, ...]
+) -> None:
+    client = face.client(stub, store=store)
+    plan, compare = getattr(client, f"plan_{name}"), getattr(client, f"compare_{name}")
+    found = face.run(plan("2024-01", before=before))
+    assert str(found) == "size unknown: at least 2 requests, 0 cached"
+    assert stub.requests == []
+    face.run(compare("2024-01", *compared))
+    asked = {*ranges(stub)}
+    found = face.run(plan("2024-01", before=before))
+    assert found[:3] == (0, len(stub.requests), True)
+    assert {(str(one.date_from), str(one.date_to)) for one in found.slices} == asked
+
+
+def test_a_plan_of_a_comparison_is_of_last_month_by_default(face: Face, stub: StubServer) -> None:
+    now, before = face.run(face.client(stub).plan_visitors(before=True)).slices
+    first = datetime.now(UTC).date().replace(day=1)
+    # The month may turn over meanwhile.
+    assert now.date_to in {first, (first - timedelta(1)).replace(day=1)}
+    assert (before.date_to, before.date_to.day, before.date_from.day) == (now.date_from, 1, 1)
+
+
+def test_a_plan_of_a_comparison_takes_no_slices(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for wrong in ({"every": "day"}, {"whole": True}, {"by_path": False}, {"date_from": "2024-01-01"}):
+        with pytest.raises(ValueError, match=r"^before plans a comparison"):
+            client.plan_visitors("2024-01", before="2023-01", **wrong)
+    with pytest.raises(TypeError, match="before must be a str"):
+        client.plan_visitors("2024-01", before=False)
+    with pytest.raises(ValueError, match="before is the period itself"):
+        client.plan_visitors("2024-01", before="2024-01")
+
+
+def test_a_plan_leaves_out_what_the_trend_leaves_out(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for whole, requests in ((False, 5), (True, 4)):
+        plan = face.run(client.plan_visitors(**JANUARY, every="week", whole=whole))
+        trend = face.run(client.visitor_trend(**JANUARY, every="week", whole=whole))
+        assert (plan.requests, trend.requests) == (requests, requests)
+
+
+def test_a_client_that_refreshes_fetches_again_and_the_store_has_the_new_counts(
+    face: Face, store: Path
+) -> None:
+    served = rows(0, 3)
+    with StubServer(lambda *_: served) as stub:
+        client = face.client(stub, store=store)
+        fresh = client.with_options(refresh=True)
+
+        def read(client: Any) -> list[Any]:
+            return [
+                face.run(client.visitor_totals("2024-01")),
+                list(face.run(client.visitor_trend("2024-01", every="week"))),
+                list(face.run(client.visitors("2024-02").collect())),
+                list(face.run(client.compare_visitors("2024-W06"))),
+            ]
+
+        old, sent = read(client), len(stub.requests)
+        served = rows(0, 5)
+        assert face.run(fresh.plan_visitors("2024-01", every="week")).requests == 5
+        assert (read(client), len(stub.requests)) == (old, sent)
+        new = read(fresh)
+        assert len(stub.requests) == 2 * sent
+        assert all(one != other for one, other in zip(old, new, strict=True))
+        assert face.run(fresh.sync("demo", "2024-02", every="month")).requests == 1
+        assert (read(client), len(stub.requests)) == (new, 2 * sent + 1)
+        # A checkpoint stands in an export that was begun again already.
+        some = fresh.visitors("2024-02", page_size=2, prefetch=0)
+        face.next(some)
+        rest = face.all(fresh.visitors(resume=some.checkpoint))
+        assert len(rest) == 4
 
 
 # -- trends ----------------------------------------------------------------------------------------
@@ -217,7 +295,7 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
     whole = [row for row in weeks if row["days"] == 7]
     assert list(people.get_ydata()) == [row["human"] for row in whole]
     assert list(agents.get_ydata()) == [row["ai"] for row in whole]
-    assert "by week, January 2024" in axes.get_title()
+    assert axes.get_title().endswith("By week, January 2024")
     paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
     with pytest.raises(ValueError, match="by_path=False"):
         paths.plot(ax=axes)

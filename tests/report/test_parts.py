@@ -102,7 +102,7 @@ def test_the_report_and_the_comparison_say_the_same(cli: Cli, file: Path) -> Non
 
 
 def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
-    found = summary(cli, file, "2026-01", "--compare", "2025-01", "--every", "none")
+    found = summary(cli, file, "2026-01", "--before", "2025-01", "--every", "none")
     assert found["comparison"]["period"] == "January 2025"
     assert {days[:2] for days in asked(cli.stub)} == {
         ("2026-01-01", "2026-02-01"),
@@ -111,9 +111,9 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
     assert "in January 2025 to" in file.read_text(encoding="utf-8")
     sent = len(cli.stub.requests)
     for wrong, says in (
-        (("--compare", "soon"), "--compare"),
-        (("--compare", "2026-01-01 to 2026-01-31"), "--compare is the period itself, January 2026"),
-        (("--compare", "2025", "--no-compare"), "contradict"),
+        (("--before", "soon"), "--before"),
+        (("--before", "2026-01-01 to 2026-01-31"), "--before is the period itself, January 2026"),
+        (("--before", "2025", "--no-compare"), "contradict"),
     ):
         ended = cli("report", "2026-01", "-o", str(file), "--force", *wrong)
         assert (ended.status, len(cli.stub.requests)) == (2, sent)
@@ -162,7 +162,7 @@ def test_without_days_there_is_no_trend_and_no_comparison(
     assert f"Left out: the trend, because {why}." in ended.err
     assert f"Left out: the pages that changed, because {why}." in ended.err
     assert file.read_text(encoding="utf-8").count(f"not shown, because {why}.") == 2
-    for option in (["--compare", "2025"], ["--every", "week"]):
+    for option in (["--before", "2025"], ["--every", "week"]):
         ended = cli("report", "-o", str(file), "--force", *days, *option)
         assert (ended.status, ended.out) == (2, "")
         assert f"{option[0]} needs a period such as 2026-01" in ended.err
@@ -186,13 +186,13 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         # 26 for the rows, one for the totals of the month before.
         assert (ended.status, len(stub.requests)) == (0, 27)
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
-        why = "that takes 26 more requests, and --compare was not given"
+        why = "that takes 26 more requests, and --before was not given"
         assert ended.err.splitlines()[2:3] == [f"Left out: the pages that changed, because {why}."]
         html = file.read_text(encoding="utf-8")
         assert f"not shown, because {why}." in html
         assert "The number of readers rose by 8.5%: from" in html
         stub.reset()
-        found = summary(cli, file, *there, "--compare", "2025-12", "-n", "7")
+        found = summary(cli, file, *there, "--before", "2025-12", "-n", "7")
         assert (found["requests"], found["left_out"]) == (52, {})
         assert len(found["comparison"]["risers"]) == 7
 
@@ -205,7 +205,7 @@ def test_of_a_large_site_the_totals_are_compared_also_if_the_store_has_the_pages
         summary(cli, file, "2025-12", "--no-compare", *there)
         found = summary(cli, file, "2026-01", *there)
     assert found["left_out"] == {
-        "comparison": "the period has more than 6,250 pages, and --compare was not given"
+        "comparison": "the period has more than 6,250 pages, and --before was not given"
     }
     assert (found["comparison"]["rows"], found["comparison"]["vanished"]) == (None, [])
     assert "The number of readers rose by 8.5%: from" in file.read_text(encoding="utf-8")
@@ -233,7 +233,7 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     """The exit code says so only if the part was asked for by name."""
     cli.stub.fail_next(status=200, body=body(("/a", 1)))
     cli.stub.fail_next(**part, times=7)
-    more = ["--every", "week", "--compare", "2025-12"] if named else []
+    more = ["--every", "week", "--before", "2025-12"] if named else []
     ended = cli("report", "-o", str(file), "--json", *JANUARY, *more)
     assert ended.status == (name if named else 0)
     found = json.loads(ended.out)

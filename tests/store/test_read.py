@@ -92,7 +92,7 @@ def test_what_may_still_change_is_read_with_a_warning(client: Client, stub: Stub
 SCRIPT = """
 import sys
 import docplatform
-table = docplatform.read_visitors(sys.argv[1], period="2024-01")
+table = docplatform.read_visitors(sys.argv[1], "2024-01")
 print(len(table))
 """
 

@@ -87,8 +87,11 @@ def drawn(axes: Axes) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize(("by", "best"), [("total", "/49"), ("human", "/49"), ("ai", "/0")])
-def test_the_most_read_pages_are_on_top(by: Any, best: str) -> None:
+@pytest.mark.parametrize(
+    ("by", "best", "readers"),
+    [("total", "/49", "readers"), ("human", "/49", "people"), ("ai", "/0", "AI agents")],
+)
+def test_the_most_read_pages_are_on_top(by: Any, best: str, readers: str) -> None:
     axes = collect(counted(50), date_from="2026-01-01", date_to="2026-02-01").plot(3, by=by)
     assert isinstance(axes, Axes)
     assert labels(axes)[0] == best
@@ -96,7 +99,8 @@ def test_the_most_read_pages_are_on_top(by: Any, best: str) -> None:
     at = 49 if best == "/49" else 0
     assert [widths[0] for widths in bars(axes).values()] == [10 * at, 1000 - at]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
-    assert axes.get_title() == "The 3 most read of 50 pages, January 2026"
+    assert axes.get_title() == f"These 3 of 50 pages had the most {readers}, January 2026"
+    assert collect(counted(50)).plot(1, by=by).get_title() == f"This one of 50 pages had the most {readers}"
     assert "do not add up" in axes.get_xlabel()
     assert drawn(axes).startswith(b"\x89PNG")
     with pytest.raises(TypeError, match="by must be a str, not int"):
@@ -110,7 +114,7 @@ def test_no_bar_covers_another() -> None:
 
 
 def test_a_chart_of_few_pages_or_none() -> None:
-    for number, title in [(0, "No page had a visitor"), (1, "1 page"), (2, "2 pages")]:
+    for number, title in [(0, "No page had a visitor"), (1, "1 page was read"), (2, "2 pages were read")]:
         axes = collect(counted(number)).plot()
         assert len(labels(axes)) == number
         assert axes.get_title() == title
@@ -129,27 +133,35 @@ def test_other_scripts_use_a_font_that_has_them(monkeypatch: pytest.MonkeyPatch)
     assert {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()} == {("sans-serif",)}
 
 
-@pytest.mark.parametrize("number", [15])
-def test_the_legend_covers_neither_bars_nor_title(number: int) -> None:
-    axes = collect(counted(number)).plot(number)
-    for title in (
-        axes.get_title(),
-        "A title of the user's own, which is as long as the whole picture is wide, or more",
-        "A title\nof three\nlines",
-    ):
-        axes.set_title(title)
-        assert drawn(axes)
-        legend = axes.get_legend()
-        assert legend is not None
-        assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
-        assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
+def test_the_key_is_below_the_axis_and_its_caption(client: Client) -> None:
+    axes = collect(counted(15)).plot(15)
+    trend = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-20", every="week").plot()
+    for one in (axes, trend):
+        for title, below in (
+            (one.get_title(), one.get_xlabel()),
+            (
+                "A title of the user's own, which is as long as the whole picture is wide, or more",
+                "and\na caption",
+            ),
+            ("A title\nof three\nlines", ""),
+        ):
+            one.set_title(title)
+            one.set_xlabel(below)
+            assert drawn(one)
+            legend = one.get_legend()
+            assert legend is not None
+            key, axis, caption = legend.get_window_extent(), one.xaxis.get_tightbbox(), one.xaxis.label
+            assert axis is not None
+            assert one.figure.bbox.y0 <= key.y0 < key.y1 < axis.y0
+            assert not key.overlaps(caption.get_window_extent())
+            assert one.title.get_window_extent().y0 >= one.get_window_extent().y1
 
 
 def test_no_more_pages_are_drawn_than_can_be_read() -> None:
     found = collect(counted(400))
     axes = found.plot(400)
     assert len(labels(axes)) == 40
-    assert axes.get_title() == "The 40 most read of 400 pages"
+    assert axes.get_title() == "These 40 of 400 pages had the most readers"
     figure, small = plt.subplots(figsize=(4, 3))
     assert len(labels(found.plot(400, ax=small))) < 12
     for one in (axes, small):
@@ -240,7 +252,7 @@ def test_slices_that_are_cut_are_hollow_and_off_the_line(client: Client) -> None
     assert [list(line.get_ydata()) for line in axes.get_lines()] == [
         [weeks[at][kind] for at in (1, 2)] for kind in ("human", "ai")
     ]
-    assert "a week that the range cuts" in axes.get_xlabel()
+    assert axes.get_xlabel() == "Hollow points are weeks with fewer than seven days in the range."
     whole = client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week").plot()
     assert list(whole.collections) == []
     assert whole.get_xlabel() == ""
@@ -255,7 +267,7 @@ def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, 
     # What was read in the middle of a month is still of its half when it is drawn later.
     middle = datetime(2024, 2, 15, tzinfo=UTC).timestamp() * 1_000
     alter(store, f"UPDATE export SET begun = {middle:.0f} WHERE date_from = '2024-02-01'")
-    then = read_visitors(store, period="2024-01 to 2024-03", every="month")
+    then = read_visitors(store, "2024-01 to 2024-03", every="month")
     for found, at in (
         (now, len(now) - 1),
         (pickle.loads(pickle.dumps(now)), len(now) - 1),
@@ -268,8 +280,69 @@ def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, 
         ]
         whole = [row["human"] for row in found if row != found[at]]
         assert list(axes.get_lines()[0].get_ydata()) == whole
-        said = "hollow, and not on the line: a month that was not over when it was read"
-        assert axes.get_xlabel() == said
+        said = "Hollow points are months that were not over when they were read."
+        assert axes.get_xlabel().replace("\n", " ").startswith(said)
+
+
+def test_both_reasons_for_a_hollow_point_are_in_the_caption(client: Client) -> None:
+    until = datetime.now(UTC).date() + timedelta(400)
+    months = client.visitor_trend(date_from="2026-01-02", date_to=until, every="month")
+    assert months.plot().get_xlabel().replace("\n", " ") == (
+        "Hollow points are months with only some of their days in the range and months that were not over when they were read. "
+        f"From {months.open_from} on the counts may still change."
+    )
+
+
+TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
+    ([(100, 50), (70, 60), (120, 90)], "month", "Readers rose from 150 to 210"),
+    ([(100, 50), (90, 40)], "month", "Readers fell from 150 to 130"),
+    ([(1_000, 500), (1_005, 504)], "week", "Readers hardly changed, from 1,500 to 1,509"),
+    ([(100, 50), (100, 50)], "week", "Readers stayed at 150"),
+    ([(100, 50), (70, 90)], "month", "People fell from 100 to 70, and AI agents rose from 50 to 90"),
+    (
+        [(100, 50), (101, 90)],
+        "month",
+        "People hardly changed, from 100 to 101, and AI agents rose from 50 to 90",
+    ),
+    ([(100, 50)], "month", "Readers: 150"),
+    # The last day may be a Sunday.
+    ([(100, 50), (300, 90), (40, 10)], "day", "Readers a day were between 50 and 390"),
+]
+
+
+@pytest.mark.parametrize(("counts", "every", "said"), TREND_TITLES)
+def test_the_title_of_a_trend_is_a_sentence(counts: list[tuple[int, int]], every: Any, said: str) -> None:
+    given = {
+        "month": "2026-01 to 2026-03",
+        "week": "2026-W02 to 2026-W03",
+        "day": "2026-01-01 to 2026-01-03",
+    }[every]
+    left = iter(counts)
+
+    def rows(*_: object) -> list[dict[str, Any]]:
+        human, ai = next(left)
+        return [{"path": "/", "human": human, "ai": ai, "total": human + ai}]
+
+    with StubServer(rows) as stub, stub.client() as client:
+        whole = client.plan_visitors(given, every=every).slices[: len(counts)]
+        ends: dict[str, Any] = {"date_from": whole[0].date_from, "date_to": whole[-1].date_to, "every": every}
+        title = client.visitor_trend(**ends).plot().get_title().replace("\n", " ")
+    assert title.startswith(f"{said} By {every}, ")
+    left = iter(counts)
+    with StubServer(views=rows) as stub, stub.client() as client:
+        title = client.view_trend(**ends).plot().get_title().replace("\n", " ")
+    views = (
+        said.replace("Readers", "Views")
+        .replace("People", "Views by people")
+        .replace("AI agents", "views by AI agents")
+    )
+    assert title.startswith(f"{views} By {every}, ")
+
+
+def test_the_axis_of_months_names_them(client: Client) -> None:
+    axes = client.visitor_trend("2025-11 to 2026-01", every="month").plot()
+    assert drawn(axes)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["Nov 2025", "Dec 2025", "Jan 2026"]
 
 
 def test_lines_and_bars_differ_without_colours(client: Client) -> None:
@@ -290,7 +363,7 @@ def test_a_chart_without_visitors_has_an_axis_from_0_to_1() -> None:
         axes = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-08").plot()
     assert drawn(axes)
     assert shown(axes, "y") == ["0", "1"]
-    assert axes.get_title() == "Visitors by day, 1 to 7 January 2026"
+    assert axes.get_title() == "Readers stayed at 0\nBy day, 1 to 7 January 2026"
     axes = collect([{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
     assert drawn(axes)
     assert shown(axes, "x") == ["0", "1"]

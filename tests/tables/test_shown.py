@@ -11,6 +11,7 @@ import pytest
 
 from docplatform import DataWarning, TrendTable, VisitorTable
 from docplatform.testing import StubServer
+from helpers import Face
 from helpers.exports import ROWS, collect, sheet
 from helpers.pages import row
 
@@ -168,3 +169,56 @@ def test_a_name_that_is_no_column_lists_those_that_are() -> None:
     table: VisitorTable = collect(ROWS[:1])
     with pytest.raises(TypeError, match=r"no column 'pat'.* path, human, ai, total"):
         table["pat"]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", ["columns", "sort_values", "shape", "human"])
+def test_an_attribute_of_a_frame_says_which_method_to_use(name: str) -> None:
+    table: Any = collect(ROWS[:1])
+    with pytest.raises(AttributeError) as caught:
+        getattr(table, name)
+    says = "table.to_pandas()['human']" if name == "human" else f"table.to_pandas().{name}"
+    assert str(caught.value).startswith(f"'VisitorTable' object has no attribute {name!r}: ")
+    assert says in str(caught.value)
+    assert (caught.value.name, caught.value.obj) == (name, table)
+    with pytest.raises(AttributeError, match=r"^'VisitorTable' object has no attribute '_x'$"):
+        table._x  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("listing", "name", "method"),
+    [
+        ("visitors", "plot", "plot"),
+        ("visitors", "columns", "to_pandas().columns"),
+        ("searches", "plot", "to_pandas().plot"),
+    ],
+)
+def test_an_attribute_of_rows_that_are_not_read_yet_names_collect(
+    face: Face, stub: StubServer, listing: str, name: str, method: str
+) -> None:
+    rows: Any = getattr(face.client(stub), listing)("2026-01")
+    with pytest.raises(AttributeError) as caught:
+        getattr(rows, name)
+    collect = "rows.collect()" if face.name == "sync" else "(await rows.collect())"
+    assert str(caught.value).endswith(f"its rows have to be read first: {collect}.{method}")
+    assert stub.requests == []
+
+
+def test_a_notebook_shows_the_newest_slices_of_a_trend(stub: StubServer) -> None:
+    with stub.client() as client:
+        html = client.visitor_trend("2026-Q3", every="week", whole=True)._repr_html_()
+        by_path = client.visitor_trend("2026-W33", by_path=True)._repr_html_()
+    assert "Visitors by week: last 10 of 12 rows" in html
+    assert ("2026-09-21" in html, "2026-07-06" in html) == (True, False)
+    assert "first 10 of 7,000 rows" in by_path
+
+
+def test_a_notebook_shows_times_in_minutes_and_breaks_no_word(stub: StubServer) -> None:
+    with stub.client() as client:
+        html = client.conversations("2026-10").collect()._repr_html_()
+        job = client.run_job("Fix it", poll_interval=0.01)._repr_html_()
+    for shown in (html, job):
+        assert re.search(r">20\d\d-\d\d-\d\d \d\d:\d\d UTC<", shown)
+        assert "+00:00" not in shown
+    styles = {name: style for style, name in re.findall('<th style="(.*?)">(.*?)</th>', html)}
+    # As wide as the longest word: "resolutionStatus" is the column's name.
+    assert "min-width: 18ch" in styles["resolutionStatus"]

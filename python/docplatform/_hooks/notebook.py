@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -44,7 +45,7 @@ def job(value: Job) -> str:
         ("status", text(value.status)),
         ("pull request", link(value.pr_link) if value.pr_link else "none"),
         ("repository", text(value.source.repository or "")),
-        ("created", text(value.created_at or "")),
+        ("created", _shown(value.created_at)),
     ]
     return _table(f"Job {text(value.id)}", rows)
 
@@ -64,7 +65,7 @@ _SHOWN = 10
 
 
 def table(table: Table) -> str:
-    """The first rows of a table, and what it is about."""
+    """The first rows of a table, or the last slices of a trend, and what it is about."""
     from docplatform._native import Comparison, TrendTable, VisitorTable
 
     if isinstance(table, Comparison):
@@ -73,9 +74,11 @@ def table(table: Table) -> str:
         caption = f"{changes.title(table)}; {len(table):,} {unit}"
         return _grid(caption, changes.largest(table, _SHOWN), names)
     if isinstance(table, VisitorTable):
-        return _first_rows(table, _caption(table))
+        return _rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
-    return _first_rows(table, f"{name}: {'; '.join(_range(table, 'row'))}")
+    # The newest slices are the last.
+    end = "last" if isinstance(table, TrendTable) and "path" not in table._columns() else "first"
+    return _rows(table, f"{name}: {'; '.join(_range(table, 'row', end))}", end)
 
 
 def _name(table: Table) -> str:
@@ -89,9 +92,11 @@ def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]
     return _grid(caption, [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN]], names)
 
 
-def _first_rows(table: Table, caption: str) -> str:
-    columns = dict(zip((name for name, _ in table._schema()), table._part(0, _SHOWN), strict=True))
-    # Of what else the service sent, only what these rows have.
+def _rows(table: Table, caption: str, end: str = "first") -> str:
+    start = max(len(table) - _SHOWN, 0) if end == "last" else 0
+    parts = table._part(start, start + _SHOWN)
+    columns = dict(zip((name for name, _ in table._schema()), parts, strict=True))
+    # Extra columns of the service are left out if these rows have no value for them.
     own = len(table._columns())
     names = [
         name
@@ -103,7 +108,7 @@ def _first_rows(table: Table, caption: str) -> str:
 
 
 def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    styles = [_style([row.get(name) for row in rows]) for name in names]
+    styles = [_style(name, [row.get(name) for row in rows]) for name in names]
     head = "".join(
         f'<th style="{style}">{text(name)}</th>' for name, style in zip(names, styles, strict=True)
     )
@@ -114,19 +119,30 @@ def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str])
     return f"{_TABLE}<caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _style(values: Sequence[object]) -> str:
-    """The CSS of a column: numbers to the right, long texts wrapped, days never wrapped."""
+_LONG_WORD = 30
+"""A word with more characters may be broken to fit its column."""
+
+
+def _style(name: str, values: Sequence[object]) -> str:
+    """The CSS of a column: numbers to the right, long texts wrapped between words, days never wrapped."""
     values = [value for value in values if value is not None]
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return "text-align: right"
     if any(isinstance(value, str) for value in values):
-        return "text-align: left; min-width: 6em; overflow-wrap: anywhere"
+        longest = max(len(word) for value in (name, *values) for word in str(value)[:MOST].split() or [""])
+        return f"text-align: left; min-width: {min(longest, _LONG_WORD) + 2}ch; overflow-wrap: anywhere"
     return "text-align: left; white-space: nowrap"
 
 
 def _cell(value: object, style: str) -> str:
+    return f'<td style="{style}">{_shown(value)}</td>'
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     number = isinstance(value, int) and not isinstance(value, bool)
-    return f'<td style="{style}">{f"{value:,}" if number else text("" if value is None else value)}</td>'
+    return f"{value:,}" if number else text("" if value is None else value)
 
 
 def _caption(table: VisitorTable) -> str:
@@ -139,9 +155,9 @@ def _caption(table: VisitorTable) -> str:
     return f"{_name(table)}: {'; '.join(parts)}"
 
 
-def _range(table: Table, unit: str) -> list[str]:
+def _range(table: Table, unit: str, end: str = "first") -> list[str]:
     unit = unit if len(table) == 1 else f"{unit}s"
-    shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
+    shown = f"{end} {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
     parts = [shown]
     named = ranges.name(table.date_from, table.date_to)
     return [*parts, named] if named else parts

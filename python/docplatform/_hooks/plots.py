@@ -16,7 +16,7 @@ from docplatform._native import _is_cut, _safe
 from docplatform.types import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.text import Text
@@ -89,7 +89,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     from matplotlib.patches import Patch
 
     # Also where there is no bar to take it from.
-    _finish(axes, _title(table, len(rows)), "x", handles=[Patch(**HUMAN), Patch(**AI)])
+    _finish(axes, _title(table, len(rows), by), "x", handles=[Patch(**HUMAN), Patch(**AI)])
     return axes
 
 
@@ -132,11 +132,16 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
         if short:
             hollow: dict[str, Any] = {"facecolors": axes.get_facecolor(), "edgecolors": color, "zorder": 3}
             axes.scatter([days[at] for at in short], [counts[at] for at in short], marker=mark, **hollow)
+    said = []
     if short:
-        why = {"the range cuts": cut, "was not over when it was read": running}
-        which = " or ".join(f"that {words}" for words, found in why.items() if found)
-        said = f"hollow, and not on the line: a {table.every or 'range'} {which}"
-        axes.set_xlabel(_wrapped(axes, said, axes.xaxis.label))
+        days_of = "fewer than seven days" if table.every == "week" else "only some of their days"
+        why = {f"with {days_of} in the range": cut, "that were not over when they were read": running}
+        which = " and ".join(f"{table.every or 'range'}s {words}" for words, found in why.items() if found)
+        said.append(f"Hollow points are {which}.")
+    if table.open_from:
+        said.append(f"From {table.open_from} on the counts may still change.")
+    if said:
+        axes.set_xlabel(_wrapped(axes, " ".join(said), axes.xaxis.label))
     # Where slices begin, and no more of them than have room. One that the range cuts is nearer to the next.
     room = _beside(axes)
     named: list[Any] = []
@@ -144,17 +149,18 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
         if not named or (day - named[-1]) * room >= days[-1] - days[0]:
             named.append(day)
     axes.set_xticks(named)
-    axes.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
+    form = "%b %Y" if table.every == "month" else "%Y-%m-%d"
+    axes.xaxis.set_major_formatter(DateFormatter(form))  # type: ignore[no-untyped-call]
     if len(days) == 1:
         axes.set_xlim(days[0] - timedelta(1), days[0] + timedelta(1))
     axes.set_ylabel(measure(table, table.every or "range").replace(" (", "\n("))
     axes.set_ylim(bottom=0, top=None if any(one["human"] or one["ai"] for one in slices) else 1)
-    _finish(axes, _trend_title(table), "y")
+    _finish(axes, _trend_title(table, [slices[at] for at in whole]), "y")
     return axes
 
 
 def measure(table: Table, each: str) -> str:
-    """What the numbers of a table are, and whether they add up."""
+    """The name of a table's numbers, and whether they add up."""
     if table._adds_up:
         return f"{table.listing} of each {each}"
     return f"unique {table.listing} of each {each} (they do not add up)"
@@ -184,33 +190,31 @@ def _wrapped(axes: Axes, words: str, text: Text) -> str:
 
 
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
-    """What all charts have in common; ``counts`` is the axis of the numbers."""
+    """Draws the parts that all charts have; ``counts`` is the axis of the numbers."""
     axis = axes.xaxis if counts == "x" else axes.yaxis
     axis.set_major_formatter("{x:,.0f}")
     axes.locator_params(axis=counts, integer=True, nbins=_beside(axes) if counts == "x" else 10)
     axes.grid(visible=True, axis=counts, alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(_wrapped(axes, title, axes.title), parse_math=False)
-    key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
-    # Placed again at each drawing, so that the key is above the title, even one that the user sets later.
-    setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy
+    lines = (_wrapped(axes, line, axes.title) for line in title.split("\n"))
+    axes.set_title("\n".join(lines), parse_math=False)
+    key |= {"loc": "upper left", "ncols": 2, "frameon": False, "borderaxespad": 0}
+    # Placed again at each drawing, so that the key is below the axis, also where the user names the axis later.
+    setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_below_axis, axes))  # noqa: B010  # a method, to mypy
 
 
-_LINE = 1.3
-"""How high a line of a title is, in the size of its letters."""
-_GAP = 10
-"""What is free around a title, in points."""
+_GAP = 6
+"""The space above the key, in points."""
 
 
-def _above_title(axes: Axes) -> Bbox:
-    """A line as wide as the axes, above their title with as many lines as it has."""
+def _below_axis(axes: Axes) -> Bbox:
+    """A line as wide as the axes, below the numbers and the name of their lower axis."""
     from matplotlib.transforms import Bbox
 
-    title, box = axes.title, axes.bbox
-    lines = title.get_text().count("\n") + 1
-    above = box.y1 + (_LINE * float(title.get_fontsize()) * lines + _GAP) * axes.figure.dpi / 72
-    return Bbox.from_extents(box.x0, above, box.x1, above)
+    box, named = axes.bbox, axes.xaxis.get_tightbbox()
+    below = (named.y0 if named is not None else box.y0) - _GAP * axes.figure.dpi / 72
+    return Bbox.from_extents(box.x0, below, box.x1, below)
 
 
 def _families(known: Sequence[str]) -> list[str]:
@@ -236,25 +240,55 @@ def _axes(rows: int) -> Axes:
 def _lay_out(axes: Axes) -> None:
     """Gives the paths beside bars their room, so that words are wrapped to what is left."""
     figure: Any = axes.figure
-    # What is odd about the letters is a warning of the drawing that the user sees.
+    # The drawing that the user sees warns of missing letters.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         figure.draw_without_rendering()
 
 
-def _trend_title(table: TrendTable) -> str:
-    name = (table.listing or "").capitalize()
-    kind = f"{name} by {table.every}" if table.every else name
-    title = f"{kind}, {ranges.name(table.date_from, table.date_to)}"
-    return f"{title}; from {table.open_from} on they may still change" if table.open_from else title
+def _trend_title(table: TrendTable, whole: Sequence[Mapping[str, Any]]) -> str:
+    """How readers changed over the slices on the line, as a sentence; below it the range."""
+    views = table._adds_up
+    every = f"By {table.every}, " if table.every else ""
+    below = f"{every}{ranges.name(table.date_from, table.date_to)}"
+    total = [row["total"] for row in whole]
+    noun = "Views" if views else "Readers"
+    if len(total) < 2:
+        return "\n".join([*(f"{noun}: {count:,}" for count in total), below])
+    if table.every == "day" and min(total) < max(total):
+        # The first and the last may be a Thursday and a Sunday.
+        return f"{noun} a day were between {min(total):,} and {max(total):,}\n{below}"
+    people, agents = ("Views by people", "views by AI agents") if views else ("People", "AI agents")
+    went = _went(row["human"] for row in whole), _went(row["ai"] for row in whole)
+    if went[0].split()[0] != went[1].split()[0]:
+        return f"{people} {went[0]}, and {agents} {went[1]}\n{below}"
+    return f"{noun} {_went(total)}\n{below}"
 
 
-def _title(table: VisitorTable, rows: int) -> str:
-    pages = f"The {rows} most read of {len(table):,} pages" if rows < len(table) else _pages(table, rows)
+_HARDLY = 0.02
+"""A change that is a smaller share of what was before is called none."""
+
+
+def _went(counts: Iterable[int]) -> str:
+    """How the last count differs from the first."""
+    first, *_, last = counts
+    if first == last:
+        return f"stayed at {first:,}"
+    verb = "hardly changed," if abs(last - first) < _HARDLY * first else "rose" if last > first else "fell"
+    return f"{verb} from {first:,} to {last:,}"
+
+
+def _title(table: VisitorTable, rows: int, by: str) -> str:
+    readers = {"human": "people", "ai": "AI agents"}.get(by, "readers")
+    if table._adds_up:
+        readers = "views" if by == "total" else f"views by {readers}"
+    these = f"These {rows}" if rows > 1 else "This one"
+    most = f"{these} of {len(table):,} pages had the most {readers}"
+    pages = most if rows < len(table) else _pages(table, rows)
     days = ranges.name(table.date_from, table.date_to)
     return f"{pages}, {days}" if days else pages
 
 
 def _pages(table: VisitorTable, rows: int) -> str:
     nothing = f"No page had a {(table.listing or '').removesuffix('s')}"
-    return nothing if not rows else "1 page" if rows == 1 else f"{rows:,} pages"
+    return nothing if not rows else "1 page was read" if rows == 1 else f"{rows:,} pages were read"

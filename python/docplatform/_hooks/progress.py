@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -75,8 +76,11 @@ def _waiting(why: str, until: datetime | None) -> str:
     if until is None:
         return f"{why}: waiting for it"
     local = until.astimezone()
-    day = "" if local.date() == datetime.now().astimezone().date() else f"{local:%Y-%m-%d} "
-    return f"{why}: the next request is sent at {day}{local:%H:%M:%S}"
+    now = datetime.now().astimezone()
+    day = "" if local.date() == now.date() else f"{local:%Y-%m-%d} "
+    minutes = max(round((local - now).total_seconds() / 60), 1)
+    left = f"{minutes:,} minute{'' if minutes == 1 else 's'}"
+    return f"{why}: the next request is sent at {day}{local:%H:%M:%S %Z}, in {left}"
 
 
 def warning(why: str, until: datetime | None) -> WaitWarning:
@@ -100,8 +104,10 @@ def bar(total: int | None, unit: str) -> Progress:
     if own := INSTEAD.get():
         return own(total, unit)
     try:
-        # tqdm chooses between terminal and notebook; without widgets it warns, and shows text.
-        tqdm = import_module("tqdm.auto").tqdm
+        with warnings.catch_warnings():
+            # tqdm chooses between terminal and notebook. A notebook without widgets gets a bar of text, which needs no warning.
+            warnings.filterwarnings("ignore", "IProgress not found")
+            tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         return _Lines(total, unit)
     if sys.stderr is None:

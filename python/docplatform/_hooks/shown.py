@@ -10,7 +10,7 @@ from unicodedata import combining, east_asian_width
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
-    from docplatform._native import Table
+    from docplatform._native import AsyncRows, Rows, Table
 
 HEAD = 5
 """How many rows are shown at each end of a long table."""
@@ -77,6 +77,22 @@ def column(table: Table, name: str) -> str:
         f"table[{name!r}]: rows are numbered, table[0] or table[:10]; for a column, use "
         f"table.to_pandas()[{name!r}], table.to_polars()[{name!r}] or [row[{name!r}] for row in table]"
     )
+
+
+def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
+    """The error for ``table.columns`` or ``client.visitors(…).plot()``, with what to write instead."""
+    from docplatform import AsyncRows, AsyncVisitors, Table, Visitors, VisitorTable
+
+    frame = f"to_pandas().{name}"
+    if isinstance(owner, Table):
+        known = name in dict(owner._schema())
+        advice = column(owner, name) if known else f"a frame may have it: table.{frame}"
+    else:
+        made = VisitorTable if isinstance(owner, Visitors | AsyncVisitors) else Table
+        collect = "(await rows.collect())" if isinstance(owner, AsyncRows) else "rows.collect()"
+        advice = f"its rows have to be read first: {collect}.{name if hasattr(made, name) else frame}"
+    text = f"{type(owner).__name__!r} object has no attribute {name!r}: {advice}"
+    return AttributeError(text, name=name, obj=owner)
 
 
 def _shown(value: object, kind: str) -> str:

@@ -72,6 +72,8 @@ def _run(arguments: list[str]) -> int:
     if fault := secrets.on_command_line(arguments):
         output.say(f"docplatform: {fault}")
         return Exit.USAGE
+    if arguments == ["version"]:
+        arguments = ["--version"]
     first = arguments[0] if arguments else ""
     # These two need no extra, and run the same way with it.
     if first in ("demo", "stub"):

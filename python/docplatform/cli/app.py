@@ -82,7 +82,10 @@ def _codes() -> str:
 
 
 @click.group(
-    NAME, epilog=_codes(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    NAME,
+    cls=Group,
+    epilog=_codes(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:

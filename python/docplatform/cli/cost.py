@@ -1,7 +1,8 @@
-"""What a range costs in requests, for ``--dry-run``. Sends nothing."""
+"""``--dry-run``: the requests that a command would take. Sends nothing."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
@@ -11,6 +12,7 @@ from docplatform.cli.listings import ENDPOINTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from docplatform import Client
     from docplatform.cli.session import Session
 
 
@@ -24,7 +26,7 @@ def show(
     whole: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what ranges cost for each project. What the store has costs nothing. ``whole``: only slices that the range does
+    """Prints what ranges cost for each project. Ranges in the store cost nothing. ``whole``: only slices that the range does
     not cut.
     """
     with session.client() as client:
@@ -44,41 +46,40 @@ def show(
             for project in projects
             for first, end in ranges
         ]
-        left = client.stats.budget_left
-    tell(session, plans, [_floor(ENDPOINTS[listing].page_size)], left)
+        tell(session, client, plans, [_floor(ENDPOINTS[listing].page_size)])
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
     """Prints what an export costs: exactly if it reads all rows in pages of the usual size, else the minimum."""
+    ends: Any = query.get("date_from"), query.get("date_to")
+    is_planned = query.keys() <= {"date_from", "date_to", "every", "strict"}
     with session.client() as client:
         # Checks the arguments as the command does. Nothing is sent before a row is read.
         getattr(client, method)(**query)
-    ends: Any = query.get("date_from"), query.get("date_to")
-    if query.keys() <= {"date_from", "date_to", "every", "strict"}:
+        if not is_planned:
+            slices = 0 if query.get("max_rows") == 0 else 1
+            if slices and query.get("every") is not None:
+                plan = client._plan(
+                    method, date_from=ends[0], date_to=ends[1], every=query["every"], by_path=True
+                )
+                slices = len(plan.slices)
+            doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
+            if session.store is not None and not session.refresh:
+                doubts.append("Rows that the store has cost no request.")
+            tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
+    if is_planned:
         show(session, [ends], listing=method, every=query.get("every"))
-        return
-    slices = 0 if query.get("max_rows") == 0 else 1
-    if slices and query.get("every") is not None:
-        with session.client() as client:
-            plan = client._plan(
-                method, date_from=ends[0], date_to=ends[1], every=query["every"], by_path=True
-            )
-            slices = len(plan.slices)
-    doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
-    if session.store is not None and "refresh" not in query:
-        doubts.append("Rows that the store has cost no request.")
-    tell(session, [Plan(slices, 0, not slices, None, ())], doubts)
 
 
 def _floor(rows: int) -> str:
     return (
-        f"This is the minimum: every {rows:,} rows of a slice cost a request. Once the store has a range of this "
-        "listing, the others are estimated from it."
+        f"Every {rows:,} rows of a slice cost a request. Once the store has a range of this listing, the others are "
+        "estimated from it."
     )
 
 
 def tell(
-    session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None, left: int | None = None
+    session: Session, client: Client, plans: Sequence[Plan], doubts: Sequence[str] | None = None
 ) -> None:
     """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why."""
     files.check_printing()
@@ -86,18 +87,20 @@ def tell(
     exact = all(plan.exact for plan in plans)
     estimated = not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)
     # Each plan assumes that it has the whole budget, so the hours of several plans do not add up.
-    hours = int(plans[0].hours) if len(plans) == 1 and plans[0].hours is not None else None
+    waited, left = client._hours(requests), client.stats.budget_left
+    hours = None if waited is None else int(waited)
     if session.json:
         slices = [part._asdict() for plan in plans for part in plan.slices]
-        known = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
-        output.document({"dry_run": True, "requests": requests, "cached": cached, **known, "slices": slices})
+        facts = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
+        output.document({"dry_run": True, "requests": requests, "cached": cached, **facts, "slices": slices})
         return
-    shown = "yes" if exact else "no"
+    least = "" if exact else "about " if estimated else "at least "
     output.fields(
         [
-            ("requests", requests),
+            # A script gets the number alone.
+            ("requests", f"{least}{requests:,}" if output.is_terminal(sys.stdout) else requests),
             ("cached", cached),
-            ("exact", shown),
+            ("exact", "yes" if exact else "no"),
             ("hours", hours),
             ("budget_left", left),
         ]
@@ -105,6 +108,7 @@ def tell(
     if estimated:
         session.say(f"About {output.count(requests, 'request')}: an estimate from other ranges in the store.")
     elif not exact:
+        session.say(f"Size unknown: at least {output.count(requests, 'request')}.")
         for doubt in doubts if doubts is not None else [_floor(ENDPOINTS["visitors"].page_size)]:
             session.say(doubt)
     if plans and all(plan.totals for plan in plans):

@@ -40,8 +40,7 @@ def export(listing: Listing) -> click.Command:
         metavar="N",
         help=f"Rows per request.  [default: {listing.endpoint.page_size}, the maximum]",
     )
-    @click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
-    @click.option("--refresh", is_flag=True, help="Fetch the range again even if the --store has it.")
+    @click.option("-n", "--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
     @click.option("--strict", is_flag=True, help="Fail if the data is unusual, instead of only warning.")
     @options(*_own(listing))
     @with_budget

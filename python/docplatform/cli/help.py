@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Connection": ("base_url", "project", "api_key_file", "ca_bundle"),
 }
+LEAST_ALIKE = 0.8
+"""How alike an unknown command and the one that may be meant are at least. By this measure, "versions" and "conversations" are 0.76."""
 _HEADINGS = {name: heading for heading, names in SECTIONS.items() for name in names}
 
 
@@ -52,6 +55,21 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group whose commands are of this class."""
+    """A group whose commands are of the class above."""
 
     command_class: type[click.Command] | None = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds a command. The error about an unknown one names those that may be meant."""
+        name = args[0]
+        if name in self.commands or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        below = [
+            f"{group} {name}"
+            for group, found in self.commands.items()
+            if name in getattr(found, "commands", {})
+        ]
+        meant = " or ".join(map(repr, below or get_close_matches(name, self.commands, 1, LEAST_ALIKE)))
+        raise click.UsageError(f"No such command {name!r}.{f' Did you mean {meant}?' if meant else ''}", ctx)

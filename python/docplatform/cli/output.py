@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
+import shutil
 import sys
 import threading
 import time
@@ -28,6 +30,8 @@ MAX_SHORT = 20
 """A column of a table is not folded while the others can be, if it is at most this wide, in characters."""
 MAX_SILENCE = 60.0
 """Without a terminal, a wait prints a line at least this often, in seconds: CI ends a job that prints nothing."""
+_PIECE = re.compile(r"(?<=: )docplatform .+|(?:`[^`]*`|\S)+")
+"""A word, or a command to copy: in backticks, or at the end of a line."""
 
 
 def count(number: int, thing: str) -> str:
@@ -79,9 +83,23 @@ def say(line: str) -> None:
         # Closed. `print` would use stdout instead.
         return
     try:
-        print(line, file=sys.stderr, flush=True)
+        print(_wrapped(line) if is_terminal(sys.stderr) else line, file=sys.stderr, flush=True)
     except (OSError, ValueError):
         give_up(sys.stderr)
+
+
+def _wrapped(text: str) -> str:
+    """``text`` in lines that fit into the terminal. A command to copy stays in one piece."""
+    width, lines = shutil.get_terminal_size().columns, []
+    for line in text.split("\n"):
+        pieces = [line] if len(line) <= width else _PIECE.findall(line) or [""]
+        lines.append(pieces.pop(0))
+        for piece in pieces:
+            if len(lines[-1]) + len(piece) < width:
+                lines[-1] += f" {piece}"
+            else:
+                lines.append(piece)
+    return "\n".join(lines)
 
 
 def document(value: object) -> None:

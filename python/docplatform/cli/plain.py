@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"fail, so that a script's handling of exit codes can be tried: {FAILURES}",
     )
     stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
+    stub.add_argument("-v", "--verbose", action="store_true", help="print every request on stderr")
     stub.add_argument(
         "--run",
         action="store_true",
@@ -94,10 +95,10 @@ def _run_demo(_options: argparse.Namespace) -> int:
 
 
 def _run_stub(options: argparse.Namespace) -> int:
-    from docplatform.cli.stub import rehearse, run, serve
+    from docplatform.cli.stub import Verbose, rehearse, run, serve
     from docplatform.testing import StubServer
 
-    stub = StubServer(
+    stub = (Verbose if options.verbose else StubServer)(
         options.visitors,
         options.active_polls,
         options.latency,

@@ -110,6 +110,7 @@ _JOB_PATH = click.option(
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."
 )
+_REFRESH = click.option("--refresh", is_flag=True, help="Fetch the range again even if the --store has it.")
 _ON_BUDGET = click.option(
     "--on-budget",
     type=click.Choice(["wait", "stop"]),
@@ -155,6 +156,8 @@ class Session:
     """What calls do when the budget is spent."""
     dry_run: bool = False
     """Whether to print what the command would cost, and to send nothing."""
+    refresh: bool = False
+    """Whether ranges are fetched again that the store has."""
     fetches: bool = False
     """Whether the command reads what a store keeps."""
     spends: bool = False
@@ -175,6 +178,7 @@ class Session:
                 "jobs_per_hour": self.jobs_per_hour,
                 "settle_days": self.settle_days,
                 "organization": self.organization,
+                "refresh": self.refresh,
             }
             # The client has its own defaults.
             shared = {name: value for name, value in shared.items() if value is not None}
@@ -207,9 +211,12 @@ class Session:
                     failed = 0
             answered = client.stats.requests - failed
             if self.fetches and self.store is not None and answered > 0:
-                exits.note(
-                    error, f"What was fetched is in {self.store}: run the same command again to continue."
+                advice = (
+                    ". With --refresh the next run fetches all of it again."
+                    if self.refresh
+                    else ": run the same command again to continue."
                 )
+                exits.note(error, f"What was fetched is in {self.store}{advice}")
             elif self.spends and answered > 0:
                 exits.note(
                     error,
@@ -274,7 +281,7 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
+    return _with(command, (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
 
 
 def with_fixes(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from docplatform.cli.output import say, shown
 from docplatform.cli.plain import FAILURES
+from docplatform.testing import StubServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from docplatform.testing import StubServer
+    from docplatform.testing._http import Exchange, Received
 
 ALWAYS = 1_000_000
 """How often a failure comes if no number is given."""
@@ -28,6 +29,16 @@ NOT_FOUND = 127
 SIGNALLED = 128
 """A command that a signal ended has the exit code 128 + the signal's number, as in a shell."""
 _FAILURE = re.compile("([a-z]+|[3-5][0-9]{2})(?::([1-9][0-9]{0,5}))?(?:@([1-9][0-9]{0,5}))?", re.ASCII)
+
+
+class Verbose(StubServer):
+    """A stub that prints every request on stderr."""
+
+    def _received(self, received: Received) -> Exchange:
+        exchange = super()._received(received)
+        request, answer, _ = exchange
+        say(shown(f"{request.method} {request.path} {answer.status if answer is not None else 'no answer'}"))
+        return exchange
 
 
 def rehearse(stub: StubServer, failure: str, active_polls: int) -> None:

@@ -177,6 +177,11 @@ def begin(
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
         raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
+    if path is None and json:
+        raise click.UsageError(
+            "--json prints a summary: name a file for the rows with -o; to print the rows as JSON, give --format jsonl "
+            "instead of --json"
+        )
     files.check(path, force=force, json=json)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")

@@ -12,8 +12,8 @@ from docplatform._native import TrendTable, VisitorTable, _read_stored
 @overload
 def read_visitors(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -26,8 +26,8 @@ def read_visitors(
 @overload
 def read_visitors(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -40,8 +40,8 @@ def read_visitors(
 @overload
 def read_visitors(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -53,8 +53,8 @@ def read_visitors(
 ) -> VisitorTable | TrendTable: ...
 def read_visitors(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -96,7 +96,7 @@ def read_visitors(
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False).slices
         31
-        >>> trend = docplatform.read_visitors("visitors.db", period="2026-01", every="day")
+        >>> trend = docplatform.read_visitors("visitors.db", "2026-01", every="day")
         >>> trend
         TrendTable(31 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01', every='day')
         >>> trend.requests
@@ -120,8 +120,8 @@ def read_visitors(
 @overload
 def read_views(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -134,8 +134,8 @@ def read_views(
 @overload
 def read_views(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -148,8 +148,8 @@ def read_views(
 @overload
 def read_views(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -161,8 +161,8 @@ def read_views(
 ) -> VisitorTable | TrendTable: ...
 def read_views(
     store: str | os.PathLike[str],
-    *,
     period: str | None = None,
+    *,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
     project_id: str | None = None,
@@ -204,7 +204,7 @@ def read_views(
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01", listing="views", by_path=False).slices
         31
-        >>> docplatform.read_views("visitors.db", period="2026-01", every="day").sum()
+        >>> docplatform.read_views("visitors.db", "2026-01", every="day").sum()
         Totals(human=1057715, ai=377949, total=1435664)
     """
     return _read(

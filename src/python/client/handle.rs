@@ -139,19 +139,40 @@ impl Handle {
             || "None".to_owned(),
             |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
         );
-        let closed = if self.is_closed() { ", closed" } else { "" };
+        let mut more = String::new();
+        if let Some(store) = self.store_path() {
+            more += &format!(", store='{store}'");
+        }
+        if let Some(left) = self.left() {
+            more += &format!(", budget_left={left}");
+        }
+        if self.is_closed() {
+            more += ", closed";
+        }
         format!(
-            "{class}(base_url='{}', project_id={project}, api_key='{}'{closed})",
+            "{class}(base_url='{}', project_id={project}, api_key='{}'{more})",
             settings.base_url.as_str(),
             self.key(),
         )
+    }
+
+    /// The path of the store's file.
+    fn store_path(&self) -> Option<String> {
+        let path = self.settings.store.as_ref()?.path.to_string_lossy();
+        Some(crate::text::safe(&path, 256))
+    }
+
+    /// How many requests the budget allows now, as far as this client knows.
+    fn left(&self) -> Option<String> {
+        let [requests, _] = self.budgets_left().ok()?;
+        requests.map(|left| left.to_string())
     }
 
     pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         let settings = &self.settings;
         let stats = self.stats.snapshot();
         let state = if self.is_closed() { "closed" } else { "open" };
-        let fields = [
+        let mut fields = vec![
             ("address", settings.base_url.as_str().to_owned()),
             (
                 "project",
@@ -167,6 +188,9 @@ impl Handle {
             ),
             ("state", state.to_owned()),
         ];
+        for (name, value) in [("store", self.store_path()), ("budget left", self.left())] {
+            fields.extend(value.map(|value| (name, value)));
+        }
         convert::hook(py, "notebook", "fields")?.call_out((class, fields))
     }
 
@@ -179,14 +203,7 @@ impl Handle {
     }
 
     pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        // Never from the file: this may be the event loop, and must not fail where a store does.
-        let budgets = if self.is_closed() {
-            [None, None]
-        } else {
-            budgets(&self.client()?)
-        };
-        let [requests, jobs] =
-            budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen()));
+        let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
         convert::named_tuple(py, "Stats")?.call_out((
             stats.requests,
@@ -195,6 +212,16 @@ impl Handle {
             requests,
             jobs,
         ))
+    }
+
+    /// The requests and the new jobs that the budgets allow now. It is never read from the file: this may be the event loop, and
+    /// must not fail where a store does.
+    fn budgets_left(&self) -> Result<[Option<u64>; 2]> {
+        if self.is_closed() {
+            return Ok([None, None]);
+        }
+        let budgets = budgets(&self.client()?);
+        Ok(budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen())))
     }
 
     /// What a pickle of it carries; an error if that would be a secret.

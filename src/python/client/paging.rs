@@ -103,13 +103,9 @@ impl PagingArguments {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        RowReader::new(
-            Arc::clone(handle),
-            self.on_budget,
-            self.refresh,
-            place,
-            paging,
-        )
+        // A checkpoint stands in an export that was begun again already.
+        let refresh = self.refresh || (handle.settings().refresh && self.resume.is_none());
+        RowReader::new(Arc::clone(handle), self.on_budget, refresh, place, paging)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::client::{Client, WaitOrStop};
@@ -48,7 +49,7 @@ macro_rules! range_methods {
 
                 #[doc = signed!($plan)]
                 #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None,
-                    project_id = None), text_signature = None)]
+                    whole = false, before = None, project_id = None), text_signature = None)]
                 fn $plan(
                     &self,
                     py: Python<'_>,
@@ -57,9 +58,16 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
+                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+                    before: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
-                    let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
+                    let is_of_slices = date_from.or(date_to).is_some() || every.is_some() || whole || by_path == Some(false);
+                    let slices = match before {
+                        None => self.begun(convert::slices(period, date_from, date_to, every)?, every, whole)?,
+                        Some(_) if is_of_slices => return Err(not_of_a_comparison()),
+                        Some(before) => convert::compared(period, before)?,
+                    };
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
                     self.plan(client_method!($plan), py, of, slices, project_id)
                 }
@@ -81,8 +89,7 @@ macro_rules! range_methods {
                     #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
-                    let slices = convert::slices(period, date_from, date_to, every)?;
-                    let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
+                    let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
                     self.trend(client_method!($trend), py, of, slices, every, on_budget, progress, project_id)
                 }
@@ -104,6 +111,13 @@ macro_rules! range_methods {
             )*
         }
     };
+}
+
+fn not_of_a_comparison() -> PyErr {
+    PyValueError::new_err(
+        "before plans a comparison, which reads two periods as a whole by path: leave out date_from, date_to, every, by_path \
+         and whole",
+    )
 }
 
 /// A method's name, for its operation.
@@ -134,14 +148,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
-        let slices = self.begun(
-            if whole {
-                slices::whole(slices, every)?
-            } else {
-                slices
-            },
-            every,
-        )?;
+        let slices = self.begun(slices, every, whole)?;
         self.plan(
             "Client._plan",
             py,
@@ -149,6 +156,13 @@ impl BaseClient {
             slices,
             project_id,
         )
+    }
+
+    /// The hours that some requests take at the budget, for dry runs of several plans.
+    fn _hours(&self, py: Python<'_>, requests: u64) -> PyResult<Py<PyAny>> {
+        let look = move |client, _| async move { plan::hours(&client, requests).await };
+        let finish = |py: Python<'_>, hours: Option<f64>| Ok(hours.into_pyobject(py)?.unbind());
+        self.face.run(py, self.op("Client._hours", look, finish))
     }
 
     #[doc = signed!(sync)]
@@ -169,7 +183,8 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
+        let slices = convert::slices(period, date_from, date_to, every)?;
+        let slices = self.begun(slices, every, false)?;
         let projects = convert::projects(projects)?;
         let wanted = SyncScope {
             projects,
@@ -206,7 +221,13 @@ impl BaseClient {
 }
 
 impl BaseClient {
-    fn begun(&self, slices: Vec<Slice>, every: Option<Every>) -> PyResult<Vec<Slice>> {
+    /// The slices that have begun; with `whole`, those of them that are a whole day, week or month.
+    fn begun(&self, slices: Vec<Slice>, every: Option<Every>, whole: bool) -> PyResult<Vec<Slice>> {
+        let slices = if whole {
+            slices::whole(slices, every)?
+        } else {
+            slices
+        };
         Ok(slices::begun(slices, every, self.handle.client()?.today())?)
     }
 

@@ -184,6 +184,11 @@ impl BaseRows {
         Ok(slf.get().reader.repr(slf.get_type().name()?.to_str()?))
     }
 
+    /// Only for names that it does not have.
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+        convert::no_attribute(slf.as_any(), name)
+    }
+
     #[doc = doc!("Rows.pages")]
     fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());

@@ -119,6 +119,11 @@ impl BaseTable {
         slf.get().0.at(slf.py(), at)
     }
 
+    /// Only for names that a table does not have.
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+        convert::no_attribute(slf.as_any(), name)
+    }
+
     fn __iter__(&self) -> TableRows {
         TableRows {
             table: Arc::clone(&self.0.table),

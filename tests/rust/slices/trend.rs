@@ -203,3 +203,37 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_of_any() {
         "of another project"
     );
 }
+
+#[tokio::test]
+async fn a_client_that_refreshes_fetches_final_slices_again_and_the_store_has_the_new_ones() {
+    let (shop, few, many) = (Shop::new(), Site::new(9).serve(), Site::new(620).serve());
+    let reads = client(&shop, &few, 2);
+    let fresh = Options {
+        refresh: true,
+        ..options()
+    };
+    let refreshes = shop.client_with(&many, &fresh);
+    let days = &quarter(&shop)[..3];
+    for (of, each_day) in [(TOTALS, 1), (PAGES, 3)] {
+        assert_eq!(trended(&reads, days, of).await.requests, 3);
+        let planned = async |client| {
+            let plan = plan(client, &segment("demo"), days.to_vec(), of).await;
+            plan.unwrap()
+                .slices
+                .iter()
+                .map(|day| (day.requests, day.cached, day.exact))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(planned(&reads).await, [(0, 1, true); 3]);
+        // As many pages as the last time.
+        assert_eq!(planned(&refreshes).await, [(1, 0, of == TOTALS); 3]);
+        let again = trended(&refreshes, days, of).await;
+        assert_eq!((again.requests, again.open_from), (3 * each_day, None));
+        let stored = trended(&reads, days, of).await;
+        assert_eq!(
+            (stored.requests, stored.table.len()),
+            (0, again.table.len())
+        );
+        assert_eq!(again.table.len(), if of == TOTALS { 3 } else { 3 * 620 });
+    }
+}

@@ -65,7 +65,7 @@ MARKDOWN = (".md", ".markdown")
     "else month]",
 )
 @click.option(
-    "--compare",
+    "--before",
     metavar="PERIOD",
     help="The period to compare with, such as 2025-10 for a year ago. Costs about as many requests again.  [default: the period before]",
 )
@@ -82,7 +82,7 @@ def report(
     title: str | None,
     site_url: str | None,
     every: Any,
-    compare: str | None,
+    before: str | None,
     no_compare: bool,
 ) -> None:
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
@@ -92,12 +92,12 @@ def report(
     would make it too long for a comment is left out, and named. With --json, a summary goes to standard output.
 
     It costs one request for each 250 rows, plus the trend and the period before. These two are left out if they cost more than
-    25 requests each or would have to wait for the budget; then only the totals are compared. Give --every or --compare to have
+    25 requests each or would have to wait for the budget; then only the totals are compared. Give --every or --before to have
     them at any cost. If one cannot be read, the report is written without it and says why; if you asked for it, the
     command also fails.
     """
-    if compare is not None and no_compare:
-        raise click.UsageError("--compare and --no-compare contradict each other")
+    if before is not None and no_compare:
+        raise click.UsageError("--before and --no-compare contradict each other")
     if date_from is None and date_to is None:
         date_from, date_to = resolve(("last month",), None, None, None)
     asked = Asked(
@@ -105,7 +105,7 @@ def report(
         date_to=date_to,
         number=number,
         every=every,
-        compare=compare,
+        before=before,
         compared=not no_compare,
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),
@@ -113,8 +113,7 @@ def report(
     )
     if session.dry_run:
         with session.client() as client:
-            plans = parts.plan(client, asked).costs()
-        cost.tell(session, plans)
+            cost.tell(session, client, parts.plan(client, asked).costs())
         return
     path = None if name == "-" else Path(name)
     files.check(path, force=force, json=session.json)

@@ -28,7 +28,7 @@ class Part(StrEnum):
 
 
 NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.COMPARISON: "the pages that changed"}
-OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--compare"}
+OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--before"}
 """The option that asks for a part."""
 MAX_UNASKED = 25
 """The most requests that a part may cost without its option."""
@@ -44,7 +44,7 @@ class Asked:
     date_to: str | None
     number: int
     every: Literal["day", "week", "month", "none"] | None = None
-    compare: str | None = None
+    before: str | None = None
     """The period to compare with."""
     compared: bool = True
     """``False`` for ``--no-compare``."""
@@ -53,7 +53,7 @@ class Asked:
 
     def named(self, part: Part) -> bool:
         """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
-        return self.compare is not None if part is Part.COMPARISON else self.every not in (None, "none")
+        return self.before is not None if part is Part.COMPARISON else self.every not in (None, "none")
 
     def unwanted(self, part: Part) -> bool:
         """Whether an option excludes the part."""
@@ -141,7 +141,7 @@ def _days(ahead: Ahead) -> str | None:
     first, last = ahead.asked.date_from, ahead.asked.date_to
     if first is None or last is None:
         return "the first or the last day was not given"
-    found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.compare)
+    found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.before)
     if found is None:
         return "the period does not consist of whole days"
     ahead.days, before = found

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from docplatform.cli.session import Session
 
 MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
-"""The most rows that are kept for a comparison without ``--compare``: if there are more, the period before is not read."""
+"""The most rows that are kept for a comparison without ``--before``: if there are more, the period before is not read."""
 
 
 @dataclass(kw_only=True)
@@ -89,7 +89,7 @@ class _Reading:
             found.totals = self._visitors.totals()
         if plan is not None and plan.exact and not kept:
             # The period before is in the store and costs nothing, but there is nothing to compare it with.
-            why = f"the period has more than {MAX_COMPARED:,} pages, and --compare was not given"
+            why = f"the period has more than {MAX_COMPARED:,} pages, and --before was not given"
             self._ahead.leave_out(Part.COMPARISON, why)
             self._session.say(self._ahead.why(Part.COMPARISON))
         vars(found).update(vars(gathering.figures()))
