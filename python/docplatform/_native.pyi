@@ -501,16 +501,17 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> FixList:
-        """Finds what readers of the docs stumble over, the costliest problem first, with an instruction for the agent.
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
 
         It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
-        once and through the client's store. A listing that the key may not read, or that is empty, is named in
-        ``warnings``.
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
 
         Args:
             period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
-            n: The most rows; 20 by default.
-            unanswered: The values of ``resolutionStatus`` of questions that were not answered. The service does not
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
                 document them.
             on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
                 request, ``"stop"`` raises ``BudgetError``.
@@ -522,15 +523,16 @@ class Client:
         Raises:
             ValueError: The period cannot be read. Nothing was sent.
             BudgetError: The request budget is spent, and ``on_budget="stop"``.
-            StatusError: The service refused a request. 403 for some of the listings is no error.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
             NetworkError: The service was not reached, or a request timed out.
 
         Example:
             >>> fixes = client.fix_first("2026-10")
             >>> fixes[0]["path"], fixes[0]["why"]
-            ('/guides/webhooks', '31 of 40 ratings are thumbs down, and 12 questions on this page were not answered.')
-            >>> prompts = {row["path"]: row["prompt"] for row in fixes if row["path"]}
-            >>> report = client.run_jobs(prompts, once=True)  # doctest: +SKIP
+            ('/sdk/v1', '68 of 78 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/sdk/v1"].status
+            'completed'
         """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
@@ -816,7 +818,7 @@ class Client:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -886,7 +888,7 @@ class Client:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -955,7 +957,7 @@ class Client:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -1021,7 +1023,7 @@ class Client:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['What replaces connect()?', 'How do I deploy behind a proxy?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
@@ -2714,21 +2716,24 @@ class FixList(Table):
     """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase that readers
     searched for without a click, the costliest first. It never changes and never sends a request.
 
-    ``readers`` estimates how many people met the problem. It is the sum of three estimates, rounded: the people who
-    read the page (``human``), times the lower end of the 95 % Wilson interval of the share of thumbs down; the unanswered
-    questions that were asked on the page; the searches that ended without a click, which are ``hits * (1 - ctr)``
-    for phrases with a click-through rate below 0.1.
+    ``readers`` is about how many people met the problem. It adds up three estimates: the people who read the page
+    (``human``, or those who rated it if they are more), times the lower end of the 95 % Wilson interval of the share of
+    thumbs down; the unanswered questions that were asked on the page; the searches that ended without a click, which are
+    ``hits * (1 - ctr)`` for phrases with a click-through rate below 0.1.
 
-    The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers``, ``human``
-    (null if the key may not read the visitors), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and ``searches``
-    (int64), ``evidence`` (JSON: up to ten comments and questions in readers' own words), ``why`` (string: the
-    evidence in one sentence) and ``prompt`` (string: an instruction for the agent). In ``prompt``, readers' words are
-    quoted as data that the agent must not obey. Review the pull request all the same: readers' words are not yours.
+    The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers`` (int64),
+    ``human`` (int64, null if no visitors of the page are known), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and
+    ``searches`` (int64), ``evidence`` (JSON: up to ten comments and questions in readers' words, each once), ``why``
+    (string: the evidence in one sentence) and ``prompt`` (string: an instruction for the agent). Ratings of a page that
+    ``feedback_by_page`` does not list are counted in ``feedback``. A prompt quotes readers' words as data that the agent
+    must not obey: at most ten texts of 300 characters, without control characters.
 
     Example:
         >>> fixes = client.fix_first("2026-10")
         >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
-        (1234, 31, 12)
+        (3894, 68, 17)
+        >>> print(fixes[0]["prompt"].splitlines()[-1])
+        > question: "What replaces connect()?"
     """
 
 @final
@@ -3373,16 +3378,17 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, FixList]:
-        """Finds what readers of the docs stumble over, the costliest problem first, with an instruction for the agent.
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
 
         It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
-        once and through the client's store. A listing that the key may not read, or that is empty, is named in
-        ``warnings``.
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
 
         Args:
             period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
-            n: The most rows; 20 by default.
-            unanswered: The values of ``resolutionStatus`` of questions that were not answered. The service does not
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
                 document them.
             on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
                 request, ``"stop"`` raises ``BudgetError``.
@@ -3394,15 +3400,16 @@ class AsyncClient:
         Raises:
             ValueError: The period cannot be read. Nothing was sent.
             BudgetError: The request budget is spent, and ``on_budget="stop"``.
-            StatusError: The service refused a request. 403 for some of the listings is no error.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
             NetworkError: The service was not reached, or a request timed out.
 
         Example:
             >>> fixes = client.fix_first("2026-10")
             >>> fixes[0]["path"], fixes[0]["why"]
-            ('/guides/webhooks', '31 of 40 ratings are thumbs down, and 12 questions on this page were not answered.')
-            >>> prompts = {row["path"]: row["prompt"] for row in fixes if row["path"]}
-            >>> report = client.run_jobs(prompts, once=True)  # doctest: +SKIP
+            ('/sdk/v1', '68 of 78 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/sdk/v1"].status
+            'completed'
         """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
@@ -3692,7 +3699,7 @@ class AsyncClient:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -3762,7 +3769,7 @@ class AsyncClient:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -3831,7 +3838,7 @@ class AsyncClient:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -3897,7 +3904,7 @@ class AsyncClient:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['What replaces connect()?', 'How do I deploy behind a proxy?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """

@@ -107,6 +107,7 @@ ROWS = [
         store=4,
         json=("-o", "r.html", "--force", "--json"),
     ),
+    Row("fix", JANUARY, store=9),
     Row("doctor", shows_failures=True),
 ]
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from docplatform._native import _safe
+from docplatform._native import FixList, _safe
 
 if TYPE_CHECKING:
     from docplatform._native import AsyncRows, Rows, Table
@@ -42,21 +42,27 @@ def text(table: Table) -> str:
     widths = [max(map(_width, column)) for column in cells]
     lines = ["│ " + " ┆ ".join(map(_padded, line, widths, right)) + " │" for line in zip(*cells, strict=True)]
     rule = ["─" * (width + 2) for width in widths]
+    notes = [f"{_safe(note, MAX_TEXT)}." for note in table.warnings] if isinstance(table, FixList) else []
     return "\n".join(
         [
-            f"shape: ({len(table):,}, {len(columns)})",
+            f"shape: ({len(table):,}, {len(names)})",
             f"┌{'┬'.join(rule)}┐",
             *lines[:3],
             f"╞{'╪'.join('═' * len(part) for part in rule)}╡",
             *lines[3:],
             f"└{'┴'.join(rule)}┘",
+            *notes,
         ]
     )
 
 
 def _columns(table: Table) -> list[tuple[str, str]]:
-    """A comparison has too many columns for a terminal: all readers come first, and people and AI agents are left out first."""
+    """A comparison has too many columns for a terminal: all readers come first, and people and AI agents are left out first. A
+    list of problems has long texts, so only the reason is shown.
+    """
     columns = table._schema()
+    if isinstance(table, FixList):
+        return [column for column in columns if column[0] in ("path", "query", "readers", "why")]
     if ("total_change", "i64") not in columns:
         return columns
     return sorted(

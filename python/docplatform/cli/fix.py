@@ -20,6 +20,7 @@ from docplatform.cli import batch, cost, files, output
 from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
+from docplatform.cli.job import concurrency_option, intervals, wait_options
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
@@ -54,14 +55,8 @@ MAX_ONCE = 200
     "a name for each, so that a run again creates no job twice.",
 )
 @click.option("--yes", is_flag=True, help="Create the jobs of --run without a question.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many jobs of --run run at the same time.",
-)
+@concurrency_option("--run")
+@wait_options
 @output_options(None, "a table. A name that ends in .md is Markdown, also for the result of --run")
 @with_fixes
 def fix(
@@ -73,6 +68,8 @@ def fix(
     wanted: str | None,
     yes: bool,
     concurrency: int,
+    timeout: float,
+    poll_interval: float | None,
     name: str | None,
     format_: str | None,
     force: bool,
@@ -98,7 +95,7 @@ def fix(
             raise click.UsageError("the result of --run is written as Markdown: name a file that ends in .md")
     if session.dry_run:
         with session.client() as client:
-            cost.tell(session, plans(client, days), ["This is the minimum: a listing may have several pages."])
+            cost.tell(session, client, plans(client, days), ["A listing may have several pages."])
         return
     writer = None
     if markdown is None:
@@ -114,7 +111,10 @@ def fix(
         show = partial(_show, session, found, days, file)
         if wanted is not None:
             rows = found[:first] if first else [row for row in found if subject(row) == wanted]
-            report = _hand_over(session, client, days, rows, show, yes=yes, concurrency=concurrency)
+            if first is None and not rows:
+                raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
+            waits = intervals(timeout, poll_interval)
+            report = _hand_over(session, client, days, rows, show, waits, yes=yes, concurrency=concurrency)
             code = batch.worst(report)
         elif writer is None:
             show(found.to_dicts(), ("readers", "why"))
@@ -132,7 +132,12 @@ def fix(
 
 def plans(client: Client, days: Days) -> list[Plan]:
     """What the list costs, listing by listing."""
-    how: dict[str, Any] = {"date_from": days.date_from, "date_to": days.date_to, "every": None, "by_path": True}
+    how: dict[str, Any] = {
+        "date_from": days.date_from,
+        "date_to": days.date_to,
+        "every": None,
+        "by_path": True,
+    }
     return [client._plan(listing, **how) for listing in LISTINGS]
 
 
@@ -159,7 +164,9 @@ def once_name(days: Days, row: dict[str, Any]) -> str:
     name = plain(whole)
     if name == whole and len(name.encode()) <= MAX_ONCE:
         return name
-    return f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{sha256(whole.encode()).hexdigest()[:16]}"
+    return (
+        f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{sha256(whole.encode()).hexdigest()[:16]}"
+    )
 
 
 def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
@@ -169,7 +176,9 @@ def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
     if session.dry_run:
         return
     if session.store is None:
-        raise click.UsageError("--run needs a --store: it keeps the names of jobs, so that none is created twice")
+        raise click.UsageError(
+            "--run needs a --store: it keeps the names of jobs, so that none is created twice"
+        )
     if not yes and (sys.stdin is None or not sys.stdin.isatty()):
         raise click.UsageError("--run creates jobs: confirm it with --yes")
 
@@ -180,6 +189,7 @@ def _hand_over(
     days: Days,
     rows: Sequence[dict[str, Any]],
     show: Callable[..., None],
+    waits: dict[str, Any],
     *,
     yes: bool,
     concurrency: int,
@@ -187,7 +197,7 @@ def _hand_over(
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
     # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
-    known = {name: (state, job) for name, state, job, _ in client._once() if state != "being created"}
+    known = {name: job for name, state, job, _ in client._once() if state != "being created"}
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport) -> None:
@@ -205,12 +215,12 @@ def _hand_over(
         session.say(f"{shown(subject(problems[name]))}:\n  {prompt}")
     if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
         raise click.exceptions.Exit(Exit.DONE)
-    report = batch.start(session, client, new, finish, once=True, concurrency=concurrency)
+    report = batch.start(session, client, new, finish, once=True, concurrency=concurrency, **waits)
     results: dict[str, Any] = {**report.done, **report.failed, **report.unknown}
     for name in problems.keys() & known.keys():
-        state, job = known[name]
         try:
-            results[name] = client.wait_for_job(job, check=False) if job else _unknown(name)
+            job = known[name]
+            results[name] = client.wait_for_job(job, check=False, **waits) if job else _unknown(name)
         except DocPlatformError as error:
             results[name] = error
     report = JobsReport._of([*problems], results, report.requests)
@@ -236,7 +246,10 @@ def _show(
     columns: tuple[str, ...],
 ) -> None:
     """Prints the rows as a table or as JSON, or writes them as Markdown."""
-    heads = ["page or search", *("pull request, or what happened" if one == "outcome" else one for one in columns)]
+    heads = [
+        "page or search",
+        *("pull request, or what happened" if one == "outcome" else one for one in columns),
+    ]
     cells = [[subject(row), *(row[column] for column in columns)] for row in rows]
     if file is not None:
         from docplatform.cli.report.markdown import _code, _text

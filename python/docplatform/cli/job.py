@@ -31,7 +31,7 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-_wait_options = options(
+wait_options = options(
     click.option(
         "--timeout",
         type=duration,
@@ -47,6 +47,20 @@ _wait_options = options(
         help="The time before the second poll; later intervals grow to 30 s.  [default: 2s]",
     ),
 )
+
+
+def concurrency_option(of: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How many of several jobs run at a time."""
+    return click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help=f"How many jobs of {of} run at the same time.",
+    )
+
+
 _once_option = click.option(
     "--once",
     "name",
@@ -58,16 +72,9 @@ _once_option = click.option(
 @group.command("run")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
-@_wait_options
+@wait_options
 @_once_option
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many jobs of a --file of several prompts run at the same time.",
-)
+@concurrency_option("a --file of several prompts")
 @with_creation
 def run(
     session: Session,
@@ -94,7 +101,7 @@ def run(
                 "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
             )
         prompts = batch.read(file, quiet=session.quiet)
-        batch.run(session, prompts, concurrency=concurrency, **_intervals(timeout, poll_interval))
+        batch.run(session, prompts, concurrency=concurrency, **intervals(timeout, poll_interval))
         return
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
@@ -103,7 +110,7 @@ def run(
             _print_id(session, job)
             return
         with _waiting(session, job.id) as on_poll:
-            job = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+            job = client.wait_for_job(job, on_poll=on_poll, **intervals(timeout, poll_interval))
     _print_result(session, job)
 
 
@@ -149,7 +156,7 @@ def get(session: Session, job: str) -> None:
 
 @group.command("wait")
 @click.argument("job")
-@_wait_options
+@wait_options
 @with_job
 def wait(session: Session, job: str, *, timeout: float, poll_interval: float | None) -> None:
     """Wait until a job is final. JOB is its id.
@@ -157,7 +164,7 @@ def wait(session: Session, job: str, *, timeout: float, poll_interval: float | N
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
     with session.client() as client, _waiting(session, job) as on_poll:
-        found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        found = client.wait_for_job(job, on_poll=on_poll, **intervals(timeout, poll_interval))
     _print_result(session, found)
 
 
@@ -165,7 +172,7 @@ def wait(session: Session, job: str, *, timeout: float, poll_interval: float | N
 @click.argument("job")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
-@_wait_options
+@wait_options
 @with_job
 def message(
     session: Session,
@@ -187,14 +194,15 @@ def message(
             _print_id(session, client.send_message(job, text))
             return
         with _waiting(session, job) as on_poll:
-            found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
+            found = client.follow_up(job, text, on_poll=on_poll, **intervals(timeout, poll_interval))
     _print_result(session, found)
 
 
 group.add_command(once.once)
 
 
-def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
+def intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
+    """The arguments of a wait."""
     given = {} if poll_interval is None else {"poll_interval": poll_interval}
     return {"timeout": timeout, **given}
 

@@ -7,7 +7,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from types import MappingProxyType
 from typing import Any
 
 from docplatform.testing import _story as story
@@ -33,6 +32,8 @@ _RATED = [page.path for page in story.PAGES if page.human > 0.001 and "{" not in
 _READERS = 130_000
 """How many people read the site on the days of January 2026 together: what a count of the month is given for."""
 
+Problems = Sequence[story.Problem]
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -42,8 +43,8 @@ class Shape:
     max_limit: int
     default_limit: int
     has_more: bool
-    make: Callable[[int, datetime, range, Mapping[str, int]], dict[str, Any]]
-    """Makes a row from its number, its time, the days of the range, and the days on which pages were mended."""
+    make: Callable[[int, datetime, range, Problems], dict[str, Any]]
+    """Makes a row from its number, its time, the days of the range, and the problems that readers have in it."""
 
 
 def _count(of_month: int, days: range) -> int:
@@ -56,7 +57,7 @@ def _count(of_month: int, days: range) -> int:
     return stop - start
 
 
-def _search(number: int, at: datetime, days: range, _: Mapping[str, int]) -> dict[str, Any]:
+def _search(number: int, at: datetime, days: range, _: Problems) -> dict[str, Any]:
     word, page = _WORDS[number % len(_WORDS)], _PAGES[number % len(_PAGES)]
     misses = word in story.MISSED
     return {
@@ -69,21 +70,19 @@ def _search(number: int, at: datetime, days: range, _: Mapping[str, int]) -> dic
     }
 
 
-def _problem(number: int, days: range, mended: Mapping[str, int]) -> story.Problem | None:
-    """The problem that a row is about, unless its page was mended."""
-    problem = story.PROBLEMS[number % len(story.PROBLEMS)]
-    return None if story.is_mended(problem, days.start, mended) else problem
-
-
-def _feedback(number: int, at: datetime, days: range, mended: Mapping[str, int]) -> dict[str, Any]:
+def _feedback(number: int, at: datetime, _: range, problems: Problems) -> dict[str, Any]:
     source = ("contextual", "code_snippet", "agent")[number % 3]
-    problem = _problem(number // 2, days, mended) if number % 2 else None
+    problem = problems[number // 6 % len(problems)] if number % 2 and problems else None
     row: dict[str, Any] = {
         "id": f"feedback-{at:%m%d}-{number + 1}",
         "path": problem.path if problem else _PAGES[number % len(_PAGES)],
         "source": source,
         "status": ("pending", "in_progress", "resolved")[number % 5 % 3],
-        "comment": problem.comment if problem else None,
+        "comment": problem.comment
+        if problem
+        else None
+        if source == "code_snippet"
+        else "Thanks, this helped",
         "createdAt": _text(at),
     }
     row |= (
@@ -92,8 +91,8 @@ def _feedback(number: int, at: datetime, days: range, mended: Mapping[str, int])
     return row
 
 
-def _turn(number: int, at: datetime, days: range, mended: Mapping[str, int]) -> dict[str, Any]:
-    problem = None if number % 4 else _problem(number // 4, days, mended)
+def _turn(number: int, at: datetime, _: range, problems: Problems) -> dict[str, Any]:
+    problem = problems[number // 4 % len(problems)] if number % 4 == 2 and problems else None
     page = problem.path if problem else _PAGES[number % len(_PAGES)]
     return {
         "id": f"turn-{at:%m%d}-{number + 1}",
@@ -108,12 +107,12 @@ def _turn(number: int, at: datetime, days: range, mended: Mapping[str, int]) -> 
     }
 
 
-def _rated(number: int, _: datetime, days: range, mended: Mapping[str, int]) -> dict[str, Any]:
+def _rated(number: int, _: datetime, days: range, problems: Problems) -> dict[str, Any]:
     path = _RATED[number] if number < len(_RATED) else story.tail(number - len(_RATED))[0]
     votes = (32 - number * 11 % 30, number % 3 if number >= len(_RATED) else 0, number % 3)
-    if problem := next((one for one in story.PROBLEMS if one.path == path), None):
-        down = problem.thumbs_down // (20 if story.is_mended(problem, days.start, mended) else 1)
-        votes = (problem.thumbs_up, down, number % 3)
+    for problem in problems:
+        if problem.path == path:
+            votes = (*problem.thumbs, number % 3)
     up, down, code = (_count(of_month, days) for of_month in votes)
     return {"path": path, "thumbsUp": up, "thumbsDown": down, "code": code, "total": up + down + code}
 
@@ -157,10 +156,10 @@ class CursorListing:
         filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
         return Asked(days, start, limit, filters)
 
-    def page(self, asked: Asked, mended: Mapping[str, int] = MappingProxyType({})) -> bytes:
-        """The answer as JSON. ``mended`` has the day on which the agent mended a page."""
+    def page(self, asked: Asked, problems: Problems) -> bytes:
+        """The answer as JSON; ``problems`` are those that readers have on its days."""
         shape, days = self._shape, asked.days
-        rows = [dict(row) for row in self._rows(days, mended) if _is_wanted(row, asked.filters)]
+        rows = [dict(row) for row in self._rows(days, problems) if _is_wanted(row, asked.filters)]
         end, is_cut_off = asked.start + asked.limit, self._name.endswith("by-page")
         answer: dict[str, Any] = {shape.items: rows[asked.start : end]}
         if shape.has_more:
@@ -171,7 +170,7 @@ class CursorListing:
             answer["nextCursor"] = _cursor(days, end) if end < len(rows) else None
         return json.dumps(answer, separators=(",", ":")).encode()
 
-    def _rows(self, days: range, mended: Mapping[str, int]) -> Rows:
+    def _rows(self, days: range, problems: Problems) -> Rows:
         first = date.fromordinal(days.start)
         if callable(self._given):
             return self._given(first, date.fromordinal(max(days.stop, days.start)))
@@ -182,7 +181,7 @@ class CursorListing:
         begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
         step = timedelta(days=days.stop - days.start) / max(self._given, 1)
         return [
-            self._shape.make(number, begin + number * step, days, mended) for number in range(self._given)
+            self._shape.make(number, begin + number * step, days, problems) for number in range(self._given)
         ]
 
 

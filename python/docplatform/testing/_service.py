@@ -8,10 +8,8 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from functools import partial
+from datetime import UTC, date, datetime
 from http import HTTPStatus
 from math import ceil
 from typing import Any, TypeVar
@@ -334,7 +332,10 @@ class Service:
             ):
                 self._check(method, "GET", project)
                 return self._page(
-                    "/".join(listed), call, by_cursor.parse, partial(by_cursor.page, mended=self._mended())
+                    "/".join(listed),
+                    call,
+                    by_cursor.parse,
+                    lambda asked: by_cursor.page(asked, self._problems(asked.days.start)),
                 )
         raise Refusal(404, "No such path")
 
@@ -354,17 +355,13 @@ class Service:
         self._jobs_by_id[job.id] = job
         return job
 
-    def _mended(self) -> dict[str, int]:
-        """The pages that a completed job was for, each with the day on which the first such job was created."""
-        days: dict[str, int] = {}
-        for job in self.jobs:
-            for problem in story.PROBLEMS if job.status == "completed" else ():
-                if problem.path in job.prompts[0]:
-                    # A test may have set any text.
-                    with suppress(ValueError):
-                        day = datetime.fromisoformat(job.created_at).date().toordinal()
-                        days[problem.path] = min(day, days.get(problem.path, day))
-        return days
+    def _problems(self, day: int) -> list[story.Problem]:
+        """The problems that readers have on a day. A page that a job was for before has none."""
+        before = date.fromordinal(day).isoformat()
+        done = [
+            job.prompts[0] for job in self.jobs if job.status == "completed" and str(job.created_at) < before
+        ]
+        return [one for one in story.PROBLEMS if not any(one.path in prompt for prompt in done)]
 
     def _find(self, project: str, job_id: str) -> StubJob:
         job = self._jobs_by_id.get(job_id)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -193,31 +193,23 @@ PAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A page that readers stumble over, and what they say of it."""
+    """A page that readers stumble over and turn away from, and what they say of it."""
 
     path: str
-    thumbs_up: int
-    """In a month like January 2026, as ``thumbs_down``."""
-    thumbs_down: int
+    thumbs: tuple[int, int]
+    """Up and down, in a month like January 2026."""
     comment: str
     question: str
 
 
 PROBLEMS = (
-    Problem(
-        "/sdk/v1", 8, 52, "The example calls a function that is gone", "Which function replaces connect()?"
-    ),
-    Problem("/guides/deployment", 22, 18, "Step 3 fails behind a proxy", "How do I deploy behind a proxy?"),
-    Problem("/guides/webhooks", 28, 12, "The example does not run", "How do I verify a webhook's signature?"),
+    Problem("/guides/deployment", (10, 30), "Step 3 fails with a proxy", "How do I deploy through a proxy?"),
+    Problem("/sdk/v1", (8, 52), "The example calls a removed function", "What replaces connect()?"),
+    Problem("/cli/installation", (28, 12), "The command is not found", "How do I install it without root?"),
 )
 """The pages that readers stumble over, the costliest of October 2026 first."""
 MISSED = ("terraform provider", "on premise")
-"""The phrases that readers search for and find nothing."""
-
-
-def is_mended(problem: Problem, day: int, mended: Mapping[str, int]) -> bool:
-    """Whether the agent mended its page before a day. Then readers stop complaining."""
-    return mended.get(problem.path, day) < day
+"""The phrases that readers search for, without a page to open."""
 
 
 _SECTIONS = {
