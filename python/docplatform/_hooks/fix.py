@@ -189,7 +189,7 @@ def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings:
     pages: dict[str, Problem] = {}
 
     def page(path: str) -> Problem:
-        return pages.setdefault(path.rstrip("/") or "/", Problem(path))
+        return pages.setdefault(_key(path), Problem(path))
 
     rated = set()
     for row in tables.get("feedback_by_page", ()):
@@ -197,11 +197,11 @@ def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings:
             found = page(row["path"])
             found.thumbs_up += row["thumbsUp"] or 0
             found.thumbs_down += row["thumbsDown"] or 0
-            rated.add(row["path"])
+            rated.add(_key(row["path"]))
     for row in tables.get("feedback", ()):
         if row["path"]:
             found, helpful = page(row["path"]), row.get("helpful")
-            if isinstance(helpful, bool) and row["path"] not in rated:
+            if isinstance(helpful, bool) and _key(row["path"]) not in rated:
                 found.thumbs_up += helpful
                 found.thumbs_down += not helpful
             if row["comment"] and helpful is not True and row["status"] != "resolved":
@@ -218,7 +218,7 @@ def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings:
     if nowhere:
         warnings.append(f"conversations: unanswered questions that name no page are left out: {nowhere:,}")
     for row in tables.get("visitors", ()):
-        known = pages.get(row["path"].rstrip("/") or "/")
+        known = pages.get(_key(row["path"]))
         # Unique readers do not add up.
         if known and (known.human is None or row["human"] > known.human):
             known.path, known.human = row["path"], row["human"]
@@ -228,6 +228,11 @@ def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings:
         if problem.readers >= 1
     )
     return sorted(problems, key=lambda one: (-one.readers, one.path or "", one.query or ""))
+
+
+def _key(path: str) -> str:
+    """The same for ``/a`` and ``/a/``."""
+    return path.rstrip("/") or "/"
 
 
 def _phrases(rows: Iterable[Mapping[str, Any]]) -> Iterable[Problem]:

@@ -116,10 +116,11 @@ def fix(
             waits = intervals(timeout, poll_interval)
             report = _hand_over(session, client, days, rows, show, waits, yes=yes, concurrency=concurrency)
             code = batch.worst(report)
-        elif writer is None:
-            show(found.to_dicts(), ("readers", "why"))
         else:
-            writer.write(found)
+            if writer is not None:
+                writer.write(found)
+            if writer is None or session.json:
+                show(found.to_dicts(), ("readers", "why"))
     for warning in found.warnings:
         session.say(f"Note: {shown(warning)}.")
     if name is not None:
@@ -171,7 +172,7 @@ def once_name(days: Days, row: dict[str, Any]) -> str:
 
 def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
     """A usage error if ``--run`` could create no job."""
-    if wanted == "0":
+    if wanted.isdecimal() and not int(wanted):
         raise click.UsageError("--run needs a number of at least 1, or a page")
     if session.dry_run:
         return
@@ -210,21 +211,25 @@ def _hand_over(
         ]
         show(done, ("readers", "result", "outcome"))
 
-    for name in new:
-        prompt = "\n  ".join(map(shown, problems[name]["prompt"].split("\n")))
-        session.say(f"{shown(subject(problems[name]))}:\n  {prompt}")
+    for name, prompt in new.items():
+        lines = "\n".join(map(shown, prompt.split("\n")))
+        (session.say if yes else output.say)(f"{shown(name)}:\n{lines}\n")
     if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
         raise click.exceptions.Exit(Exit.DONE)
-    report = batch.start(session, client, new, finish, once=True, concurrency=concurrency, **waits)
+    report = JobsReport({}, {}, {}, 0)
+    if new:
+        report = batch.start(session, client, new, finish, once=True, concurrency=concurrency, **waits)
     results: dict[str, Any] = {**report.done, **report.failed, **report.unknown}
-    for name in problems.keys() & known.keys():
-        try:
-            job = known[name]
-            results[name] = client.wait_for_job(job, check=False, **waits) if job else _unknown(name)
-        except DocPlatformError as error:
-            results[name] = error
-    report = JobsReport._of([*problems], results, report.requests)
-    finish(report)
+    try:
+        for name in problems.keys() - new.keys():
+            try:
+                job = known[name]
+                results[name] = client.wait_for_job(job, check=False, **waits) if job else _unknown(name)
+            except DocPlatformError as error:
+                results[name] = error
+    finally:
+        report = JobsReport._of([*problems], results, report.requests)
+        finish(report)
     return report
 
 
