@@ -19,8 +19,10 @@ from typing import Any
 from docplatform.testing import StubServer
 
 JOBS = 5
-LATENCY = 0.02
+LATENCY = 0.01
 """How long the service takes for an answer, in seconds."""
+CREATION = 0.3
+"""How long it takes for a creation: some kills come meanwhile."""
 
 
 def run(stub: StubServer, store: Path, kill_after: float | None) -> list[dict[str, Any]] | None:
@@ -71,13 +73,14 @@ def main() -> int:
     wrong: list[str] = []
     kills = rounds = unknown = 0
     with StubServer(latency=LATENCY) as stub, tempfile.TemporaryDirectory() as folder:
+        stub.slow_next(CREATION, times=JOBS, path="/job")
         begun = time.monotonic()
         run(stub, Path(folder) / "docs.db", None)
         seconds = time.monotonic() - begun
     while kills < arguments.kills:
         with StubServer(latency=LATENCY) as stub, tempfile.TemporaryDirectory() as folder:
-            store = Path(folder) / "docs.db"
-            rows = None
+            stub.slow_next(CREATION, times=JOBS, path="/job")
+            store, rows = Path(folder) / "docs.db", None
             while rows is None and kills < arguments.kills:
                 rows = run(stub, store, instants.uniform(0, seconds))
                 kills += rows is None
