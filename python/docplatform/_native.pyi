@@ -529,9 +529,9 @@ class Client:
         Example:
             >>> fixes = client.fix_first("2026-10")
             >>> fixes[0]["path"], fixes[0]["why"]
-            ('/sdk/v1', '68 of 78 ratings are thumbs down, and 17 questions on this page were not answered.')
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
             >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
-            >>> client.run_jobs(prompts, poll_interval=0.5).done["/sdk/v1"].status
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
             'completed'
         """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
@@ -1023,7 +1023,7 @@ class Client:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['What replaces connect()?', 'How do I deploy behind a proxy?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
@@ -2731,9 +2731,9 @@ class FixList(Table):
     Example:
         >>> fixes = client.fix_first("2026-10")
         >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
-        (3894, 68, 17)
+        (6350, 39, 17)
         >>> print(fixes[0]["prompt"].splitlines()[-1])
-        > question: "What replaces connect()?"
+        > question: "How do I deploy through a proxy?"
     """
 
 @final
@@ -3406,9 +3406,9 @@ class AsyncClient:
         Example:
             >>> fixes = client.fix_first("2026-10")
             >>> fixes[0]["path"], fixes[0]["why"]
-            ('/sdk/v1', '68 of 78 ratings are thumbs down, and 17 questions on this page were not answered.')
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
             >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
-            >>> client.run_jobs(prompts, poll_interval=0.5).done["/sdk/v1"].status
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
             'completed'
         """
     def resolve_once(
@@ -3904,7 +3904,7 @@ class AsyncClient:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['What replaces connect()?', 'How do I deploy behind a proxy?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
