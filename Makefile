@@ -77,7 +77,7 @@ test-python-3.%: $(STAMPS)/installed $(STAMPS)/dev browser
 
 ENGINES := $(VENV)/engines
 
-## test-engines: the built wheel under a real Spark session and a real Dask cluster
+## test-engines: what real engines read of a dataset, in a folder and in an S3 server of this machine
 test-engines: $(STAMPS)/engines java
 	$(ENGINES)/bin/python -m pytest --confcutdir=tests/engines tests/engines $(PYTEST)
 
@@ -88,7 +88,7 @@ debian = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get upda
 ## java: installs Debian's Java 17, for Spark, or says that it cannot
 java:
 	@command -v java >/dev/null || test -n "$$JAVA_HOME" || $(call debian,openjdk-17-jre-headless) \
-		|| echo "make java: no Java, and it cannot be installed here; tests/engines/test_spark.py is skipped"
+		|| echo "make java: no Java, and it cannot be installed here; the tests of Spark are skipped"
 
 BROWSERS := chromium chromium-browser google-chrome chrome
 

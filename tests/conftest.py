@@ -31,7 +31,7 @@ from helpers.wire import (
     empty_directories,
 )
 
-# `make test-engines` runs these, where Spark and Dask are installed.
+# `make test-engines` runs these, where the engines are installed.
 collect_ignore = ["engines"]
 
 # A background job and `nohup` have SIGINT ignored, and all their children with it; a handler is not inherited, so that each

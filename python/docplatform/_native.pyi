@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -1504,11 +1504,12 @@ class Client:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -1516,10 +1517,10 @@ class Client:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
         row.
 
@@ -1530,14 +1531,16 @@ class Client:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
                 months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -1545,7 +1548,9 @@ class Client:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -1558,12 +1563,12 @@ class Client:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,
@@ -2921,15 +2926,14 @@ def _table(meta: str, lines: bytes) -> Table: ...
 def _dataset_slices(
     store: str | PathLike[str],
     every: str,
-    *,
-    listing: str = "visitors",
-    projects: str | Iterable[str] | None = None,
-    date_from: _Date | None = None,
-    date_to: _Date | None = None,
-    base_url: str | None = None,
-    organization: str | None = None,
-    settle_days: int = 2,
-) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
+    listing: str,
+    projects: str | Iterable[str] | None,
+    date_from: _Date | None,
+    date_to: _Date | None,
+    base_url: str | None,
+    organization: str | None,
+    settle_days: int,
+) -> list[tuple[int, str, str, date, date, int, int, bool]]: ...
 def _read_stored(
     store: str | PathLike[str],
     listing: str,
@@ -2945,14 +2949,12 @@ def _read_stored(
     settle_days: int = 2,
 ) -> VisitorTable | TrendTable: ...
 def _dataset_rows(
-    store: str | PathLike[str], exports: list[int], *, listing: str = "visitors", settle_days: int = 2
+    store: str | PathLike[str], export: int, listing: str, settle_days: int
 ) -> _DatasetRows: ...
 
 @final
 class _DatasetRows:
-    def __new__(cls, listing: str = "visitors") -> Self: ...
     def __len__(self) -> int: ...
-    def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
@@ -4381,11 +4383,12 @@ class AsyncClient:
         projects: str | Iterable[str],
         period: str | None = None,
         *,
-        listing: _Listing = "visitors",
+        listing: _Listing | Iterable[_Listing] = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
+        until: str | time | datetime | None = None,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -4393,10 +4396,10 @@ class AsyncClient:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
-        Slices that have not begun are left out.
+        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
         row.
 
@@ -4407,14 +4410,16 @@ class AsyncClient:
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days, weeks or
                 months in UTC and leave the current one out. Give a period or dates, not both.
             listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
-                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
-                as in ``client.searches("2026-01", every="day")``.
+                ``"conversations"`` or ``"feedback_by_page"``, or several of them. Their methods then read the same
+                slices from the store, as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
             by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
                 which only visitors and views have.
+            until: When to end, whatever is left: the next such time of day as ``"06:00"`` or a ``time``, or a
+                ``datetime``; local time unless it has a zone. By default everything is fetched.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -4422,7 +4427,9 @@ class AsyncClient:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
+            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
             ConfigurationError: The client has no store.
@@ -4435,12 +4442,12 @@ class AsyncClient:
         Example:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
-            >>> client.sync("demo", "2026-01", listing="searches", every="week")
-            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
+            >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
+            10
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
-            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
     def paginate(
         self,

@@ -485,7 +485,7 @@ class StoreBusyError(DocPlatformError):
 
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False, on_running="stop")  # no other sync is running
-        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
     """
 
 

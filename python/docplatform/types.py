@@ -309,7 +309,7 @@ class Plan(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What ``Client.sync`` found and fetched: a named tuple of int.
+    """The counts of a ``Client.sync``: a named tuple.
 
     Attributes:
         slices: All slices of all projects.
@@ -317,10 +317,12 @@ class SyncReport(NamedTuple):
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.
         rows: Rows that were put into the store.
+        left: The least number of requests that are still to be sent; 0 if everything was fetched.
+        hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
-        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
     """
 
     slices: int
@@ -328,6 +330,8 @@ class SyncReport(NamedTuple):
     open: int
     requests: int
     rows: int
+    left: int = 0
+    hours: float | None = None
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook
@@ -343,6 +347,7 @@ class SyncFailure(NamedTuple):
         date_from: The first day: a ``date``.
         date_to: The day after the last day: a ``date``.
         error: Why it failed: a ``DocPlatformError``.
+        listing: The listing: a str such as ``"visitors"``.
 
     Example:
         >>> stub.fail_next(status=403, times=3)
@@ -357,10 +362,11 @@ class SyncFailure(NamedTuple):
     date_from: date
     date_to: date
     error: docplatform.DocPlatformError
+    listing: str
 
 
 class DatasetReport(NamedTuple):
-    """What ``docplatform.export_dataset`` found and wrote: a named tuple of int.
+    """The counts of a ``docplatform.export_dataset``: a named tuple of int.
 
     Attributes:
         written: Files that were written: slices that are new, or were fetched again.

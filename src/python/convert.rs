@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, 
 use serde_json::Value;
 
 use crate::client::{Client, WaitOrStop};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -157,6 +157,22 @@ arguments! {
             let why = format!(" must be one of {}; it is {name:?}", known.join(", "));
             Error::argument(message![Setting::Listing, why]).into()
         })
+    };
+    listings: Vec<&'static Endpoint> = |value| {
+        if value.is_instance_of::<PyString>() {
+            return Ok(vec![listing(value)?]);
+        }
+        distinct(value, "listing", "a str or several", listing)
+    };
+    until: Option<Millis> = |value| {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let time = import(value.py(), "docplatform._hooks.until")?.getattr("until")?.call_out((value,))?;
+        match time.is_none() {
+            true => Err(wrong("until", format!(" must be a time such as \"06:00\" or \"2026-01-31T06:00\"; it is {value:?}"))),
+            false => time.extract(),
+        }
     };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
@@ -626,17 +642,6 @@ fn mapping_items<'py>(
     mapping.items()?.iter().map(item).collect()
 }
 
-/// Some texts, or one.
-pub(crate) fn texts(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if value.is_instance_of::<PyString>() {
-        return Ok(vec![text(what, value)?]);
-    }
-    let all = value
-        .try_iter()
-        .map_err(|_| wrong_type(what, "a list of texts, or one text", value))?;
-    all.map(|one| text(what, &one?)).collect()
-}
-
 /// Ids of projects: some, or one; each of them once.
 pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     // Of hundreds, which one.
@@ -649,11 +654,37 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
 
 /// The same as texts, for what is sent nowhere.
 pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let mut ids = Vec::new();
-    for id in texts("projects", value)? {
-        if !ids.contains(&id) {
-            ids.push(id);
+    texts(value, "projects", "ids of projects")
+}
+
+/// Some texts, or one.
+pub(crate) fn texts(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![text(argument, value)?]);
+    }
+    distinct(value, argument, wanted, |one| text(argument, one))
+}
+
+/// The items of an iterable, each of them once.
+fn distinct<T: PartialEq>(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+    item: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let all = value
+        .try_iter()
+        .map_err(|_| wrong_type(argument, wanted, value))?;
+    let mut items = Vec::new();
+    for one in all {
+        let one = item(&one?)?;
+        if !items.contains(&one) {
+            items.push(one);
         }
     }
-    Ok(ids)
+    Ok(items)
 }

@@ -31,12 +31,12 @@ use crate::text::safe;
 #[derive(Debug, Clone)]
 pub struct Whose {
     pub base_url: Option<String>,
-    /// Of which organization: its name, or as the store writes it.
+    /// The organization: its name, or as the store writes it.
     pub organization: Option<String>,
 }
 
 impl Whose {
-    /// What the store has of them; an error if that is of several owners, and the environment names none of them.
+    /// Their exports in the store; an error if they have several owners and the environment names none of these.
     pub async fn latest(
         &self,
         stored: &FinishedExports,
@@ -105,7 +105,7 @@ pub struct Wish {
     pub endpoint: &'static Endpoint,
     /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
     pub every: Every,
-    /// Of which projects; `None`: of all.
+    /// The projects; `None`: all of them.
     pub projects: Option<Vec<String>>,
     pub from: Option<Date>,
     /// The day after the last one.
@@ -115,17 +115,6 @@ pub struct Wish {
 impl Wish {
     /// The slices of `all` that are wanted.
     pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<FinishedExport>> {
-        if let Some(wanted) = &self.projects {
-            let is_missing = |id: &&String| all.iter().all(|one| one.project_id != **id);
-            if let Some(missing) = wanted.iter().find(is_missing) {
-                return Err(Error::argument(format!(
-                    "projects: the store has no {} of {:?}; it has those of {}",
-                    self.endpoint.name,
-                    safe(missing, 60),
-                    some(all.iter().map(|one| one.project_id.as_str())),
-                )));
-            }
-        }
         let within = |one: &FinishedExport| {
             self.projects
                 .as_ref()
@@ -191,27 +180,19 @@ pub fn schema(endpoint: &Endpoint) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// The rows of the exports with these numbers, as a client with this store would read them.
+/// The rows of the export with this number, as a client with this store would read them.
 pub async fn rows(
     endpoint: &'static Endpoint,
     stored: &FinishedExports,
-    exports: &[i64],
+    export: i64,
     settle_days: u32,
     now: Millis,
 ) -> Result<Vec<RecordBatch>> {
-    let (mut rows, schema) = (Vec::new(), schema(endpoint));
-    for &export in exports {
-        let export = stored.export(export).await?;
-        let mut builder = Builder::new(Layout::of(endpoint.fields));
-        read(endpoint, stored, &export, &mut builder).await?;
-        rows.extend(batches(
-            &export,
-            export.is_final(settle_days, now),
-            &builder.finish(),
-            &schema,
-        )?);
-    }
-    Ok(rows)
+    let export = stored.export(export).await?;
+    let mut builder = Builder::new(Layout::of(endpoint.fields));
+    read(endpoint, stored, &export, &mut builder).await?;
+    let settled = export.is_final(settle_days, now);
+    batches(&export, settled, &builder.finish(), &schema(endpoint))
 }
 
 /// Adds all rows of a slice to `builder`, by the way that a client's rows go; what was found in them, in words.
@@ -314,130 +295,11 @@ impl Source for DatasetPages {
     }
 }
 
-/// What there is to log was logged when the pages were fetched.
+/// Logs nothing: everything was logged when the pages were fetched.
 struct Nobody;
 
 impl ExportObserver for Nobody {}
 
 impl Observer for Nobody {
     fn note(&self, _note: Note) {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dates::slices::Slice;
-
-    fn export(export: i64, account: &str, project: &str, from: &str, to: &str) -> FinishedExport {
-        FinishedExport {
-            export,
-            base_url: "https://docs.example".to_owned(),
-            organization: account.to_owned(),
-            project_id: project.to_owned(),
-            days: Slice::parse(from, to).unwrap(),
-            page_size: 250,
-            begun: 1_767_916_800_000, // 2026-01-09
-            rows: 1,
-            totals: None,
-        }
-    }
-
-    fn all() -> Vec<FinishedExport> {
-        vec![
-            export(1, "name:acme", "b", "2026-01-05", "2026-01-06"),
-            export(2, "name:acme", "b", "2026-01-05", "2026-01-12"),
-            export(4, "name:acme", "a", "2026-01-07", "2026-01-08"),
-            export(5, "name:acme", "a", "2026-01-06", "2026-01-07"),
-            export(6, "name:acme", "a", "2026-01-01", "2026-01-05"),
-        ]
-    }
-
-    fn wish(every: Every) -> Wish {
-        let endpoint = crate::listing::endpoint::VISITORS;
-        Wish {
-            endpoint,
-            every,
-            projects: None,
-            from: None,
-            to: None,
-        }
-    }
-
-    fn numbers(exports: Vec<FinishedExport>) -> Vec<i64> {
-        exports.iter().map(|one| one.export).collect()
-    }
-
-    #[test]
-    fn whole_slices_of_one_length_are_chosen() {
-        let chosen = |wish: Wish, all| numbers(wish.choose(all).unwrap());
-        assert_eq!(chosen(wish(Every::Day), all()), [5, 4, 1]);
-        assert_eq!(chosen(wish(Every::Week), all()), [2]);
-        let some = Wish {
-            projects: Some(vec!["b".to_owned()]),
-            ..wish(Every::Day)
-        };
-        assert_eq!(chosen(some, all()), [1]);
-        let some = Wish {
-            from: "2026-01-06".parse().ok(),
-            to: "2026-01-07".parse().ok(),
-            ..wish(Every::Day)
-        };
-        assert_eq!(chosen(some, all()), [5]);
-        assert!(chosen(wish(Every::Day), Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn a_slice_is_final_if_it_was_when_it_was_fetched() {
-        let is_final = |now| {
-            all()
-                .iter()
-                .map(|one| one.is_final(2, now))
-                .collect::<Vec<_>>()
-        };
-        let begun = all()[0].begun;
-        assert_eq!(is_final(begun), [true, false, false, true, true]);
-        // Fetched while the clock was ahead: whether those days were over is unknown.
-        assert_eq!(is_final(begun - 1), [false; 5]);
-    }
-
-    #[test]
-    fn senseless_selections_are_errors() {
-        let refused = |wish: &Wish| wish.choose(all()).unwrap_err().to_string();
-        let months = "the store has no whole month of visitors, but slices of another length, such as 2026-01-05 to";
-        assert!(refused(&wish(Every::Month)).starts_with(months));
-        let days = ("2026-01-05".parse().ok(), "2026-01-06".parse().ok());
-        let one = Wish {
-            from: days.0,
-            to: days.1,
-            ..wish(Every::Month)
-        };
-        assert!(refused(&one).contains("visitors in this range, but slices of another length"));
-        let missing = Wish {
-            projects: Some(vec!["c".to_owned()]),
-            ..wish(Every::Day)
-        };
-        assert!(refused(&missing).contains(r#"no visitors of "c"; it has those of "a", "b""#));
-    }
-
-    #[test]
-    fn of_several_owners_one_is_to_be_named() {
-        let mut both = all();
-        both.push(export(9, "name:other", "a", "2026-01-06", "2026-01-07"));
-        let message = of_one_account(&both).unwrap_err().to_string();
-        assert!(
-            message.contains(r#"organization "name:acme"; base_url"#),
-            "{message}"
-        );
-        let of = |base_url: Option<&str>, organization: Option<&str>| {
-            let whose = Whose {
-                base_url: base_url.map(str::to_owned),
-                organization: organization.map(str::to_owned),
-            };
-            numbers(both.iter().filter(|one| whose.has(one)).cloned().collect())
-        };
-        assert_eq!(of(None, Some("other")), [9]);
-        assert_eq!(of(None, Some("name:other")), [9]);
-        assert_eq!(of(Some("https://docs.example/"), None).len(), 6);
-        assert!(of(Some("https://other.example"), None).is_empty());
-    }
 }

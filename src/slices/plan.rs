@@ -1,4 +1,4 @@
-//! What a range costs, before anything is sent.
+//! The cost of a range, before anything is sent.
 
 use crate::client::Client;
 use crate::clock::Millis;
@@ -49,38 +49,21 @@ pub async fn plan(
     let mut planned = Vec::with_capacity(slices.len());
     let mut neighbours = None;
     for slice in slices {
-        let stored_slice = stored_slice(client, of, project, slice).await?;
-        planned.push(match of.what {
-            What::Totals => cost(
-                slice,
-                u64::from(!stored_slice.cached),
-                u64::from(stored_slice.cached),
-                true,
-            ),
-            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
-                let cached = stored_slice.pages.finished.map_or(0, |export| export.pages);
-                cost(slice, u64::from(cached == 0), cached, true)
+        let stored = stored_slice(client, of, project, slice).await?;
+        let mut cost = stored.cost(of, slice);
+        if !cost.exact && !cost.estimated {
+            if neighbours.is_none()
+                && let Some(exports) = client.exports()
+            {
+                let range = range(client, of, project, slice);
+                neighbours = Some(exports.neighbours(range).await?);
             }
-            What::Pages => {
-                let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);
-                if !planned.exact && !planned.estimated {
-                    if neighbours.is_none()
-                        && let Some(exports) = client.exports()
-                    {
-                        neighbours = Some(
-                            exports
-                                .neighbours(range(client, of, project, slice))
-                                .await?,
-                        );
-                    }
-                    planned.estimate(
-                        neighbours.as_deref().unwrap_or_default(),
-                        of.endpoint.max_page_size,
-                    );
-                }
-                planned
-            }
-        });
+            cost.estimate(
+                neighbours.as_deref().unwrap_or_default(),
+                of.endpoint.max_page_size,
+            );
+        }
+        planned.push(cost);
     }
     let requests = planned.iter().map(|slice| slice.requests).sum();
     Ok(Plan {
@@ -108,6 +91,20 @@ pub(crate) struct StoredSlice {
     pub(crate) cached: bool,
     /// When it was fetched last, whether it was final by then or not.
     pub(crate) fetched: Option<Millis>,
+}
+
+impl StoredSlice {
+    /// The slice's cost, as far as its own exports in the store say it.
+    pub(crate) fn cost(&self, of: Subject, slice: Slice) -> Planned {
+        let (missing, cached) = (u64::from(!self.cached), u64::from(self.cached));
+        match of.what {
+            What::Totals => cost(slice, missing, cached, true),
+            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
+                cost(slice, missing, cached, true)
+            }
+            What::Pages => pages(slice, &self.pages, of.endpoint.max_page_size),
+        }
+    }
 }
 
 /// The part of a slice that the store saves: nothing, if the client fetches all ranges again.

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{Observer, OpenWait};
+use crate::client::observer::{Level, Note, OpenWait};
 use crate::client::{Client, WaitOrStop};
 use crate::clock::Millis;
 use crate::config::url::Segment;
@@ -21,7 +21,7 @@ use crate::export::pager::{Turn, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::slices::plan::stored_slice;
+use crate::slices::plan::{hours, stored_slice};
 use crate::slices::trend::Reader;
 use crate::store::{Exports, SyncLock, What};
 
@@ -35,11 +35,13 @@ const MAX_FAILURES_IN_A_ROW: usize = 3;
 pub struct SyncScope {
     pub projects: Vec<Segment>,
     pub slices: Vec<Slice>,
-    pub of: Subject,
+    pub of: Vec<Subject>,
+    /// The time at which the sync ends, even if slices are left.
+    pub until: Option<Millis>,
 }
 
 /// Counts of slices, requests and rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Filled {
     /// Slices in all, over all projects.
     pub slices: u64,
@@ -50,12 +52,17 @@ pub struct Filled {
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
+    /// The least number of requests that are still to be sent.
+    pub left: u64,
+    /// Hours that these take at the request budget; `None` without one.
+    pub hours: Option<f64>,
 }
 
 /// A slice that could not be fetched, while others could.
 #[derive(Debug)]
 pub struct FailedSlice {
     pub project: String,
+    pub listing: &'static str,
     pub slice: Slice,
     pub error: Error,
 }
@@ -74,18 +81,23 @@ pub struct Sync {
 
 /// A slice that has to be fetched.
 struct Due<'a> {
+    of: Subject,
     project: &'a Segment,
     slice: Slice,
-    /// Of one that may still change: when it was fetched last.
+    /// The time of the last fetch of a slice that may still change.
     fetched: Option<Millis>,
+    /// The least number of requests that it takes.
+    least: u64,
 }
 
 /// The slices that are left to fetch.
 #[derive(Default)]
 struct Queue<'a> {
     due: VecDeque<Due<'a>>,
-    /// Slices of projects with a failed slice. They come after all others.
+    /// Slices of a project and listing with a failed slice. They come after all others.
     doubtful: VecDeque<Due<'a>>,
+    /// Slices that could not be fetched.
+    failed: Vec<Due<'a>>,
 }
 
 impl<'a> Queue<'a> {
@@ -110,18 +122,29 @@ impl<'a> Queue<'a> {
         Some((queue.remove(at)?, doubtful))
     }
 
-    /// Puts what is left of `project` after all others, or drops it.
-    fn step_back(&mut self, project: &Segment, drop: bool) {
-        let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
-        let (its, due) = std::mem::take(&mut self.due)
-            .into_iter()
-            .partition::<VecDeque<_>, _>(is_its);
-        self.due = due;
+    /// Puts the slices of the project and listing of `failed` after all others, or drops them.
+    fn step_back(&mut self, failed: Due<'a>, drop: bool) {
+        let is_its =
+            |due: &Due<'_>| due.of == failed.of && due.project.as_str() == failed.project.as_str();
+        let split = |all: &mut VecDeque<Due<'a>>| {
+            let (its, others): (VecDeque<_>, _) = std::mem::take(all).into_iter().partition(is_its);
+            *all = others;
+            its
+        };
+        let its = split(&mut self.due);
         if drop {
-            self.doubtful.retain(|due| !is_its(due));
+            self.failed.extend(its);
+            self.failed.extend(split(&mut self.doubtful));
         } else {
             self.doubtful.extend(its);
         }
+        self.failed.push(failed);
+    }
+
+    /// The least number of requests that are still to be sent.
+    fn least(&self) -> u64 {
+        let due = self.due.iter().chain(&self.doubtful).chain(&self.failed);
+        due.map(|due| due.least).sum()
     }
 }
 
@@ -134,26 +157,30 @@ pub async fn sync(
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
-    sync.ended = match lock(exports, on_running, &*observer).await {
-        Ok(_lock) => sync
-            .fill(client, wanted, Reader::new(client, observer))
-            .await
-            .err(),
-        Err(error) => Some(error),
-    };
+    let mut reader = Reader::new(client, observer);
+    reader.until = wanted.until.and_then(|until| {
+        let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
+        Instant::now().checked_add(Duration::from_millis(left))
+    });
+    let lock = lock(exports, on_running, &reader).await;
+    sync.ended = sync.fill(client, wanted, reader, lock).await.err();
     sync
 }
 
+/// The right to fill the store; `None` if the sync's time is over before that.
 async fn lock(
     exports: &Exports,
     on_running: WaitOrStop,
-    observer: &dyn Observer,
-) -> Result<SyncLock> {
+    reader: &Reader<'_>,
+) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
     let mut wait = OpenWait::new(text, Duration::ZERO);
     loop {
+        if reader.is_late() {
+            return Ok(None);
+        }
         if let Some(lock) = exports.lock().await? {
-            return Ok(lock);
+            return Ok(Some(lock));
         }
         if on_running == WaitOrStop::Stop {
             return Err(Error::new(
@@ -161,7 +188,7 @@ async fn lock(
                 format!("{text}, so nothing was sent: try again when it has ended"),
             ));
         }
-        wait.announce(observer, || format!("{text}: waiting for it"));
+        wait.announce(&*reader.observer, || format!("{text}: waiting for it"));
         sleep(LOCK_POLL).await;
     }
 }
@@ -172,15 +199,41 @@ impl Sync {
         client: &Client,
         wanted: &SyncScope,
         mut reader: Reader<'_>,
+        lock: Result<Option<SyncLock>>,
     ) -> Result<()> {
-        let due = self.look(client, wanted, &reader).await?;
-        let ended = self.fetch(wanted.of, due, &mut reader).await;
+        let mut queue = self.look(client, wanted, &reader).await?;
+        self.forecast(client, &queue, &reader).await?;
+        // A sync that may not fill the store says how much is left, too.
+        let _lock = lock?;
+        let ended = self.fetch(client, &mut queue, &mut reader).await;
         self.filled.requests = reader.requests;
-        ended
+        ended.and(self.forecast(client, &queue, &reader).await)
+    }
+
+    /// Counts what is left, and logs it if the number is new.
+    async fn forecast(
+        &mut self,
+        client: &Client,
+        queue: &Queue<'_>,
+        reader: &Reader<'_>,
+    ) -> Result<()> {
+        let left = queue.least();
+        let is_new = left > 0 && left != self.filled.left;
+        self.filled.left = left;
+        self.filled.hours = hours(client, left).await?;
+        if is_new {
+            let hours = self.filled.hours.map_or_else(String::new, |hours| {
+                format!("; hours at the request budget: {hours}")
+            });
+            let text = format!("missing requests: at least {left}{hours}");
+            reader.observer.note(Note::new(Level::Info, text));
+        }
+        Ok(())
     }
 
     /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices that may still change follow,
-    /// beginning with the one fetched the longest ago, so that a sync that is stopped often reaches all of them.
+    /// beginning with the one fetched the longest ago, so that a sync that is stopped often reaches all of them. The listings
+    /// of a slice stand together, so that no listing waits for all of another.
     async fn look<'a>(
         &mut self,
         client: &Client,
@@ -190,18 +243,21 @@ impl Sync {
         let mut due = Vec::new();
         for project in &wanted.projects {
             for &slice in &wanted.slices {
-                let stored = stored_slice(client, wanted.of, project, slice).await?;
-                let open = reader.may_change(slice);
-                self.filled.slices += 1;
-                self.filled.open += u64::from(open);
-                if stored.cached {
-                    self.filled.cached += 1;
-                } else {
-                    let fetched = open.then_some(stored.fetched.unwrap_or(Millis::MIN));
+                for &of in &wanted.of {
+                    let stored = stored_slice(client, of, project, slice).await?;
+                    let open = reader.may_change(slice);
+                    self.filled.slices += 1;
+                    self.filled.open += u64::from(open);
+                    if stored.cached {
+                        self.filled.cached += 1;
+                        continue;
+                    }
                     due.push(Due {
+                        of,
                         project,
                         slice,
-                        fetched,
+                        fetched: open.then_some(stored.fetched.unwrap_or(Millis::MIN)),
+                        least: stored.cost(of, slice).requests,
                     });
                 }
             }
@@ -215,23 +271,33 @@ impl Sync {
 
     async fn fetch(
         &mut self,
-        of: Subject,
-        mut queue: Queue<'_>,
+        client: &Client,
+        queue: &mut Queue<'_>,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
+            let left = queue.len() as u64;
             reader
                 .observer
-                .progress(self.filled.slices.saturating_sub(queue.len() as u64));
-            let Some((due, doubtful)) = queue.next(strikes > 0) else {
+                .progress(self.filled.slices.saturating_sub(left));
+            if reader.is_late() {
+                return Ok(());
+            }
+            let Some((mut due, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
-            let (project, slice, was_open) = (due.project, due.slice, due.fetched.is_some());
+            let (of, project, slice, was_open) =
+                (due.of, due.project, due.slice, due.fetched.is_some());
             let fetched = match of.what {
                 What::Totals => reader.totals(of, project, slice).await.map(drop),
                 What::Pages => self.fetch_pages(of, project, slice, reader).await,
             };
+            if fetched.is_err() {
+                // Some of its pages may have come.
+                let stored = stored_slice(client, of, project, slice).await;
+                due.least = stored.map_or(due.least, |stored| stored.cost(of, slice).requests);
+            }
             match fetched {
                 Ok(()) => {
                     (granted, strikes) = (true, 0);
@@ -240,14 +306,25 @@ impl Sync {
                     self.filled.open += u64::from(open);
                     self.filled.open -= u64::from(was_open);
                 }
-                Err(error) if is_of_all(&error) => return Err(error),
+                Err(_) if reader.is_late() => queue.failed.push(due),
+                Err(error) if is_of_all(&error) => {
+                    queue.failed.push(due);
+                    return Err(error);
+                }
                 Err(error) => {
-                    strikes += 1;
-                    queue.step_back(project, is_of_project(&error));
+                    // A project that the service refuses counts once, for all of its listings.
+                    let is_known = |failed: &FailedSlice| {
+                        failed.project == project.as_str() && is_of_project(&failed.error)
+                    };
+                    if !(is_of_project(&error) && self.failures.iter().any(is_known)) {
+                        strikes += 1;
+                    }
+                    queue.step_back(due, is_of_project(&error));
                     self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
                         && (error.transient || !granted || doubtful);
                     self.failures.push(FailedSlice {
                         project: project.as_str().to_owned(),
+                        listing: of.endpoint.name,
                         slice,
                         error,
                     });

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::{ExportObserver, Relay};
 use crate::export::pager::{Pager, Paging, Turn};
@@ -107,6 +108,21 @@ pub(crate) struct Reader<'a> {
     client: &'a Client,
     pub(crate) observer: Arc<dyn ExportObserver>,
     pub(crate) requests: u64,
+    /// The time at which every read ends with an error.
+    pub(crate) until: Option<Instant>,
+}
+
+/// Ends `work` with an error at `until`.
+async fn in_time<T>(
+    until: Option<Instant>,
+    work: impl Future<Output = Result<T>> + Send,
+) -> Result<T> {
+    match until {
+        None => work.await,
+        Some(until) => timeout_at(until, work)
+            .await
+            .unwrap_or_else(|_| Err(Error::new(Kind::Timeout, "the time of the sync is over"))),
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -115,7 +131,13 @@ impl<'a> Reader<'a> {
             client,
             observer,
             requests: 0,
+            until: None,
         }
+    }
+
+    /// Whether the time to read is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
     }
 
     /// Whether a slice may still change, if it is fetched now.
@@ -148,7 +170,8 @@ impl<'a> Reader<'a> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
         let listing = Listing::days(of.endpoint, project, slice);
-        let totals = source::totals(self.client, &listing, &*relay.asked()).await;
+        let asked = relay.asked();
+        let totals = in_time(self.until, source::totals(self.client, &listing, &*asked)).await;
         self.requests += relay.requests();
         totals
     }
@@ -186,7 +209,7 @@ impl<'a> Reader<'a> {
             paging,
         );
         let ended = loop {
-            match pager.next_page(&self.observer).await {
+            match in_time(self.until, pager.next_page(&self.observer)).await {
                 Ok(Some(mut turn)) => {
                     self.observer.found(std::mem::take(&mut turn.findings));
                     take(turn);

@@ -78,6 +78,7 @@ settings! {
     Store "store"
     ThreadId "thread_id"
     Timeout "timeout"
+    Until "until"
     Whole "whole"
 }
 

@@ -201,6 +201,11 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     assert (strict.status, "missing\t2" in strict.out) == (1, True)
     assert strict.err.splitlines()[-1].startswith("docplatform: the store lacks 2 of the 6 slices")
     assert cli(*line, "--strict").status == 0
+    projects = cli(*line[:3], "demo", "nope", *filled, "--every", "week", "--strict")
+    assert (projects.status, "kept\t4" in projects.out) == (1, True)
+    assert "nothing of 1 of the 2 projects in these days, 'nope'" in projects.err
+    named = cli(*line[:3], "--file", "-", *filled, "--every", "week", "-q", stdin=b"demo\n")
+    assert (named.status, "kept\t4" in named.out) == (0, True)
     assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480
     assert len(cli.stub.requests) == sent
     assert cli("sync", MONTH, "demo", *filled).status == 0
@@ -209,7 +214,12 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     for folder, wrong, says in (
         ("lake", (), "name its file with --store"),
         ("lake", filled, "has a slice for each week, and"),
-        ("lake", (*filled, "--project", "nope"), 'has no searches of "nope"'),
+        ("lake", (*filled, "demo"), "The PERIOD comes first, and projects come after it"),
+        (
+            "lake",
+            (*filled, "--project", "demo", MONTH, "nope"),
+            "name the project with --project, or projects",
+        ),
         (
             "new",
             (*filled, "--every", "month"),

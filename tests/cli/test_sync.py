@@ -30,8 +30,10 @@ def document(cli: Cli, *arguments: str, status: int = 0, stdin: bytes = b"") -> 
 
 def test_sync_fills_the_store_and_prints_a_summary(cli: Cli, store: Path) -> None:
     ended = cli("sync", "demo", "other", *JANUARY)
-    assert ended.out == "listing\tvisitors\nslices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\n"
-    assert ended.err == "Filling the store\n"
+    assert (
+        ended.out == "listing\tvisitors\nslices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\nleft\t0\n"
+    )
+    assert ended.err == "Filling the store\nmissing requests: at least 62\n"
     before = len(cli.stub.requests)
     assert cli("sync", "other", *JANUARY).out.splitlines()[2] == "cached\t31"
     assert cli("visitors", "trend", "--project", "other", *JANUARY).status == 0
@@ -62,15 +64,33 @@ def test_the_last_days_are_fetched_in_whole_slices(cli: Cli, tmp_path: Path, eve
 
 def test_sync_as_json(cli: Cli) -> None:
     asked = {
-        "listing": "visitors",
+        "listing": ["visitors"],
         "date_from": "2024-01-01",
         "date_to": "2024-02-01",
         "every": "week",
         "by_path": False,
     }
-    counts = {"slices": 5, "cached": 0, "open": 0, "requests": 5, "rows": 0}
+    counts = {"slices": 5, "cached": 0, "open": 0, "requests": 5, "rows": 0, "left": 0, "hours": None}
     found = document(cli, "demo", *JANUARY, "--every", "week", "--totals")
     assert found == {**asked, "complete": True, **counts, "failures": []}
+
+
+def test_a_night_fetches_several_listings_and_says_what_is_left(cli: Cli) -> None:
+    night = ("demo", *DAY, "--listing", "views", "--listing", "searches", "--requests-per-hour", "2")
+    assert "requests\t2\n" in cli("sync", *night, "--dry-run").out
+    stopped = document(cli, *night, "--until", "2024-01-01T06:00")
+    assert (stopped["listing"], stopped["complete"]) == (["views", "searches"], False)
+    assert (stopped["requests"], stopped["left"], stopped["hours"]) == (0, 2, 0.0)
+    ended = cli("sync", *night, "--until", "23:59:59", "--on-budget", "stop")
+    assert "left\t1\nhours\t1.0\n" in ended.out
+    assert (ended.status, cli.stub.requests[0].path.rpartition("/")[2]) == (4, "views")
+    forecasts = [line for line in ended.err.splitlines() if line.startswith("missing")]
+    assert forecasts == [
+        "missing requests: at least 2; hours at the request budget: 0",
+        "missing requests: at least 1; hours at the request budget: 1",
+    ]
+    wrong = cli("sync", *night, "--until", "25:00")
+    assert (wrong.status, "--until must be a time such as" in wrong.err) == (2, True)
 
 
 def test_projects_come_from_arguments_a_file_or_a_pipe(cli: Cli, tmp_path: Path) -> None:
@@ -93,9 +113,10 @@ def test_failures_are_listed_and_the_rest_is_in_the_store(cli: Cli) -> None:
     projects = ("demo", "gone", "other", *DAY)
     ended = cli("sync", *projects)
     assert (ended.status, ended.out.splitlines()[1]) == (1, "slices\t3")
-    assert "gone from 2024-01-01: " in ended.err
+    assert "visitors of gone from 2024-01-01: " in ended.err
     found = document(cli, *projects, status=1)
     assert (found["complete"], found["cached"]) == (False, 2)
     ((failure),) = found["failures"]
     assert (failure["project_id"], failure["date_from"]) == ("gone", "2024-01-01")
+    assert (failure["listing"], found["left"]) == ("visitors", 1)
     assert "No such project" in failure["error"]

@@ -27,21 +27,14 @@ from docplatform import _native
 from docplatform.testing import StubServer
 from release import twins
 
-MODULES = [
-    docplatform,
-    *(importlib.import_module(f"docplatform.{name}") for name in ("testing", "dask", "spark")),
-]
+MODULES = [docplatform, importlib.import_module("docplatform.testing")]
 ROOT = Path(__file__).parents[2]
 STUB = twins.STUB.read_text(encoding="utf-8")
 EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
-HEADINGS = ("Args", "Attributes", "Options", "Returns", "Raises", "Example")
+HEADINGS = ("Args", "Attributes", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
-NO_RESULT = {"close", "fail_next", "register", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
-NO_FAILURE = {"async_client", "client", "close", "name", "reader", "reset", "schema", "to_dict", "to_dicts"}
-# tests/engines runs these: they need Spark or Dask.
-ENGINES = {"read_listing of dask", "register of spark", "ListingDataSource of spark"}
-# Spark calls its methods; they are its interface.
-INTERFACE = "ListingDataSource"
+NO_RESULT = {"close", "fail_next", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
+NO_FAILURE = {"async_client", "client", "close", "reset", "to_dict", "to_dicts"}
 
 
 def public() -> Iterator[tuple[str, Any]]:
@@ -55,7 +48,7 @@ def public() -> Iterator[tuple[str, Any]]:
             attributes = [
                 (f"{name}.{attribute}", inspect.getattr_static(value, attribute))
                 for attribute in dir(value)
-                if isinstance(value, type) and name != INTERFACE and is_ours(value, attribute)
+                if isinstance(value, type) and is_ours(value, attribute)
             ]
             for member, one in [(f"{name}{of}", value), *attributes]:
                 if name != "__version__" and inspect.getdoc(one) not in seen:
@@ -175,7 +168,7 @@ def fields(class_: type) -> list[str]:
     return list(named or (class_.__annotations__ if is_error else ()))
 
 
-@pytest.mark.parametrize("member", [member for member in MEMBERS if member not in ENGINES])
+@pytest.mark.parametrize("member", MEMBERS)
 def test_the_example_prints_what_it_shows(
     member: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,1 +1,1 @@
-"""What runs where Spark and Dask are installed: `make test-engines`."""
+"""Tests with Spark, Dask and a local S3 server: `make test-engines`."""

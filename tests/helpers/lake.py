@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -106,10 +105,3 @@ def files(root: Path) -> dict[str, tuple[int, int]]:
     """All files below a folder, with what changes when one is written."""
     found = {path.relative_to(root).as_posix(): path.stat() for path in root.rglob("*") if path.is_file()}
     return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in found.items()}
-
-
-def guide() -> list[str]:
-    """The pieces of Python of the guide to engines, which go on from each other; the first one fills a store."""
-    root = Path(__file__).parent.parent.parent
-    page = (root / "docs" / "how-to" / "engines.md").read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # type: ignore[import-untyped]
 
 import docplatform
 from docplatform import DatasetError, DatasetReport, export_dataset
-from docplatform.dataset import catalog
+from docplatform.dataset import catalog, places
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.lake import (
@@ -77,6 +79,48 @@ def test_any_project_name_is_read_back(store: Path, root: Path, read: Callable[[
     # Also where a reader might infer a number of it.
     export_dataset(root.with_name("digits"), store=store, projects="007")
     assert {line["project_id"] for line in read(root.with_name("digits"))} == {"007"}
+
+
+@every_reader
+def test_a_file_system_of_arrow_has_whole_files_only(
+    stub: StubServer,
+    store: Path,
+    root: Path,
+    read: Callable[[Path], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill(store, stub)
+    root.parent.mkdir()
+    how: dict[str, Any] = {
+        "store": store,
+        "filesystem": SubTreeFileSystem(str(root.parent), LocalFileSystem()),
+    }
+    put, count = places.Remote._put, itertools.count()
+
+    def fails(self: places.Remote, path: str, data: Any) -> None:
+        number = next(count)
+        put(self, path, data.slice(0, 10) if number == 2 else data)
+        if number == 2:
+            raise OSError("the connection broke")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(places.Remote, "_put", fails)
+        with pytest.raises(OSError, match="broke"):
+            export_dataset("visitors", **how)
+    whole = len(files(root))
+    assert whole < 4
+    assert len(list(read(root))) == whole * 1_000
+    report = export_dataset("visitors/", **how)
+    assert (report.written, report.kept) == (4 - whole, whole)
+    assert [path.name for path in root.parent.iterdir()] == ["visitors"]
+    assert ordered(read(root)) == ordered(expected(stub, store))
+    before = files(root)
+    # A file system of this machine is a folder, and has its checks.
+    for same in (how, {"store": store}, {"store": store, "filesystem": LocalFileSystem()}):
+        target = "visitors" if same is how else root
+        assert export_dataset(target, "2024-01-01 to 2024-01-04", **same).kept == 4
+    assert export_dataset(root.as_uri(), store=store).kept == 4
+    assert files(root) == before
 
 
 def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
@@ -142,9 +186,26 @@ def test_a_project_that_has_nothing_of_the_range_lacks_all_of_it(store: Path, ro
         assert caught.value.dataset == found
 
 
+@pytest.mark.row("N10")
+def test_projects_that_the_store_lacks_are_all_named(store: Path, root: Path) -> None:
+    projects = [f"p{number:02}" for number in range(20)]
+    with StubServer(visitors=2, projects=projects) as stub:
+        fill(store, stub, projects[:5])
+    how: dict[str, Any] = {"store": store, "projects": projects}
+    for period, missing in ((None, 60), ("2024-01-01 to 2024-01-02", 30)):
+        with pytest.raises(DatasetError, match="nothing of 15 of the 20 projects in") as caught:
+            export_dataset(root, period, **how, strict=True)
+        assert [repr(project) in str(caught.value) for project in projects] == [False] * 5 + [True] * 15
+        assert caught.value.dataset.missing == missing
+    with pytest.warns(docplatform.DataWarning, match="'p05', .* 'p19'"):
+        assert export_dataset(root, **how).kept == 20
+    with pytest.raises(DatasetError, match="nothing of 1 of the 1 projects in these days, 'typo'"):
+        export_dataset(root, store=store, projects="typo", strict=True)
+
+
 def test_no_name_is_not_the_working_directory(stub: StubServer, store: Path) -> None:
     fill(store, stub)
-    with pytest.raises(ValueError, match="path is empty"):
+    with pytest.raises(ValueError, match="target is empty"):
         export_dataset("", store=store)
 
 
@@ -254,7 +315,7 @@ def test_a_slice_without_rows_has_its_file_and_totals_have_none(
 
 
 def test_slices_have_one_length(stub: StubServer, store: Path, root: Path) -> None:
-    # What is cut to fit at the ends is no week, and no month.
+    # The parts at the ends are neither weeks nor months.
     every: Any
     for every in ("day", "week", "month"):
         fill(store, stub, date_from="2024-01-02", date_to="2024-03-02", every=every)
@@ -310,11 +371,16 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
             {"every": "week"},
             r"no whole week of visitors, but slices of another length, such as 2024-01-01 to",
         ),
-        ({"projects": "typo"}, 'no visitors of "typo"; it has those of "demo"'),
+        ({"every": "month", "period": "2024-01"}, "visitors in this range, but slices of another length"),
+        ({"period": "2026-13"}, "months are 01 to 12"),
+        ({"period": "2026-01", "date_from": "2026-01-01"}, "not both"),
+        ({"filesystem": LocalFileSystem(), "target": "s3://bucket/lake"}, "target: give a URI alone"),
+        ({"target": "nope://key:hush@bucket/lake"}, "pyarrow cannot use this nope:// URI: correct it"),
     ):
-        with pytest.raises(ValueError, match=text):
-            export_dataset(root, store=store, **wrong)
-    for wrong in ({"settle_days": "two"}, {"every": 7}, {"projects": 5}):
+        with pytest.raises(ValueError, match=text) as caught:
+            export_dataset(**{"target": root, "store": store, **wrong})
+        assert "hush" not in str(caught.value)
+    for wrong in ({"settle_days": "two"}, {"every": 7}, {"projects": 5}, {"filesystem": "s3"}):
         with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be"):
             export_dataset(root, store=store, **wrong)
     assert not root.exists()
@@ -326,7 +392,7 @@ def test_several_organizations_need_a_choice(stub: StubServer, store: Path, root
     with pytest.raises(ValueError, match=r'organization="name:acme"; .*organization="name:other"'):
         export_dataset(root, store=store)
     assert export_dataset(root, store=store, organization="other").written == 2
-    assert export_dataset(root, store=store, organization="name:acme", base_url=stub.url).kept == 2, (
+    assert export_dataset(root, store=store, organization="name:acme", base_url=f"{stub.url}/").kept == 2, (
         "of what both have the newest"
     )
     with pytest.raises(ValueError, match=r"is of http://127.0.0.1:\d+, not of http://127.0.0.1:1:"):
@@ -433,6 +499,8 @@ def test_any_one_of_the_libraries_is_enough(
             patch.setitem(sys.modules, module, None)
         with pytest.raises(ImportError, match=r'or duckdb: pip install "docplatform\[arrow\]"'):
             export_dataset(root, store=store)
+        with pytest.raises(ImportError, match=r"export_dataset\(\) to an object store needs pyarrow: pip"):
+            export_dataset("s3://bucket/lake", store=store)
         assert not root.exists()
     with monkeypatch.context() as patch:
         for module in {"pyarrow", "polars", "duckdb"} - {left}:

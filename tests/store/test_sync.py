@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from docplatform import (
     SyncError,
     SyncReport,
 )
+from docplatform._hooks.until import until
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import eventually
@@ -33,7 +34,7 @@ def test_sync_fetches_every_slice_once(face: Face, store: Path) -> None:
         client = face.client(stub, store=store)
         report = face.run(client.sync(["demo", "other", "demo"], **JANUARY, every="week"))
         assert report == SyncReport(slices=10, cached=0, open=0, requests=20, rows=3_000)
-        assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == (5, 5, 0, 0, 0)
+        assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == SyncReport(5, 5, 0, 0, 0)
         trend = face.run(client.visitor_trend(**JANUARY, every="week", by_path=True, project_id="other"))
         assert (len(trend), trend.requests) == (1_500, 0)
         # The totals came with the pages.
@@ -48,10 +49,43 @@ def test_a_sync_that_the_budget_stopped_is_continued(face: Face, stub: StubServe
     client = face.client(stub, store=store, requests_per_hour=6)
     with pytest.raises(BudgetError) as caught:
         face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
-    # One of the five was whole, and of the second two pages came.
-    assert caught.value.report == SyncReport(slices=5, cached=0, open=0, requests=6, rows=1_500)
+    # One of the five was whole, and two pages of the second one came. Each of the four takes at least one more request.
+    assert caught.value.report == SyncReport(5, cached=0, open=0, requests=6, rows=1_500, left=4, hours=1.0)
     rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
     assert (rest.cached, rest.requests, len(stub.requests)) == (1, 14, 20)
+
+
+def test_several_listings_share_one_order_and_a_time_that_is_over_makes_a_forecast(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, requests_per_hour=3)
+    night: dict[str, Any] = {
+        "date_from": "2024-01-01",
+        "date_to": "2024-01-03",
+        "listing": ("views", "visitors", "views"),
+        "by_path": False,
+    }
+    now = datetime.now(UTC)
+    for over in (now, now.astimezone().replace(tzinfo=None), "2024-01-01T06:00"):
+        report = face.run(client.sync("demo", **night, until=over))
+        assert report == SyncReport(4, 0, 0, 0, 0, left=4, hours=1.0)
+    assert not stub.requests
+    tomorrow = now + timedelta(1)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.sync("demo", **night, until=tomorrow, on_budget="stop"))
+    assert caught.value.report == SyncReport(4, 0, 0, 3, 0, left=1, hours=1.0)
+    asked = [(request.path.rpartition("/")[2], request.query["dateFrom"]) for request in stub.requests]
+    first = "2024-01-01"
+    assert asked == [("views", first), ("visitors", first), ("views", "2024-01-02")]
+
+
+def test_a_time_of_day_is_the_next_one_in_local_time() -> None:
+    now = datetime.now(UTC)
+    local = now.astimezone()
+    for value, zone in (("06:30", local.tzinfo), ("6:30", local.tzinfo), (time(6, 30, tzinfo=UTC), UTC)):
+        at = datetime.fromtimestamp((until(value) or 0) / 1000, zone)
+        assert (at.hour, at.minute) == (6, 30)
+        assert timedelta() < at - now < timedelta(hours=25)
 
 
 def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, store: Path) -> None:
@@ -63,28 +97,36 @@ def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, st
             client.sync(wrong, **JANUARY)
     with pytest.raises(ValueError, match="projects: \"# my list\" contains '#'"):
         client.sync(["a", "# my list"], **JANUARY)
-    with pytest.raises(ValueError, match="on_running must be"):
-        client.sync("demo", **JANUARY, on_running="leave")
-    assert face.run(client.sync([], **JANUARY)) == (0, 0, 0, 0, 0)
+    for error, option, says in (
+        (ValueError, {"on_running": "leave"}, "on_running must be"),
+        (ValueError, {"listing": ["visitors", "visits"]}, "listing must be one of"),
+        (TypeError, {"listing": 5}, "listing must be a str or several, not int"),
+        (ValueError, {"listing": ["visitors", "searches"], "by_path": False}, "not have of searches"),
+        (ValueError, {"until": "25:00"}, "until must be a time such as \"06:00\" or .*; it is '25:00'"),
+        (TypeError, {"until": date(2024, 1, 1)}, "until must be a str, time or datetime, not date"),
+    ):
+        with pytest.raises(error, match=says):
+            client.sync("demo", **JANUARY, **option)
+    assert face.run(client.sync([], **JANUARY)) == SyncReport(0, 0, 0, 0, 0)
     assert not stub.requests
 
 
 def test_a_project_that_fails_does_not_stop_the_others(face: Face, store: Path) -> None:
     with StubServer(projects=("a", "c"), visitors=3) as stub:
         client = face.client(stub, store=store)
-        with pytest.raises(SyncError, match="gone from 2024-01-01") as caught:
+        with pytest.raises(SyncError, match="visitors of gone from 2024-01-01") as caught:
             face.run(client.sync(["a", "gone", "c"], **JANUARY))
         again = pickle.loads(pickle.dumps(caught.value))
         for error in (caught.value, again):
-            ((project, *days, why),) = error.failures
-            assert (project, days) == ("gone", [date(2024, 1, 1), date(2024, 1, 2)])
+            ((project, *days, why, listing),) = error.failures
+            assert (project, days, listing) == ("gone", [date(2024, 1, 1), date(2024, 1, 2)], "visitors")
             assert isinstance(why, NotFoundError)
             assert why.status == 404
-            assert error.report == SyncReport(slices=93, cached=0, open=0, requests=63, rows=186)
+            assert error.report == SyncReport(slices=93, cached=0, open=0, requests=63, rows=186, left=31)
         stub.fail_next(status=200, body={"nonsense": 1}, path="/a/")
         with pytest.raises(SyncError) as caught:
             face.run(client.sync(["a", "c"], date_from="2024-02-01", date_to="2024-02-03"))
-        ((project, first, _, why),) = caught.value.failures
+        ((project, first, _, why, _),) = caught.value.failures
         assert (project, first) == ("a", date(2024, 2, 1))
         assert isinstance(why, ResponseError)
         assert caught.value.report is not None
@@ -122,20 +164,22 @@ def test_a_second_sync_waits_or_stops(face: Face, store: Path, caplog: pytest.Lo
             with pytest.raises(StoreBusyError) as caught:
                 face.run(client.sync(["demo"], **days, on_running="stop"))
             assert isinstance(caught.value, DocPlatformError)
-            assert caught.value.report == SyncReport(0, 0, 0, 0, 0)
+            assert caught.value.report == SyncReport(2, 0, 0, 0, 0, left=2)
             assert not stub.requests
+
+            waiting = "another sync fills this store: waiting for it"
 
             class Killer(logging.Handler):
                 def emit(self, record: logging.LogRecord) -> None:
-                    # Logged that it waits, and for what.
-                    assert record.getMessage() == "another sync fills this store: waiting for it"
-                    other.signal(9)
+                    if record.getMessage() == waiting:
+                        other.signal(9)
 
             logger, killer = logging.getLogger("docplatform"), Killer()
             logger.addHandler(killer)
             with caplog.at_level(logging.INFO, "docplatform"):
                 report = face.run(client.sync(["demo"], **days))
             logger.removeHandler(killer)
+            assert caplog.messages[:2] == [waiting, "missing requests: at least 2"]
             assert (report.requests, report.rows) == (2, 6)
     assert store.with_name("visitors.db-sync").stat().st_mode & 0o077 == 0
 

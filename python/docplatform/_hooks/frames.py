@@ -24,27 +24,24 @@ _MODULES = {
     "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
-    "docplatform.dask.read_listing": ("dask",),
-    "docplatform.spark.register": ("pyspark",),
+    "object_store": ("pyarrow",),
 }
 # The extra that brings a module.
 _EXTRAS = {
     "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "arrow",
-    "dask": "dask",
-    "pyspark": "spark",
     "xlsxwriter": "excel",
 }
 
 
-def need(way: str) -> str:
+def need(way: str, called: str | None = None) -> str:
     """The module for ``way``; an ``ImportError`` that says how to get it."""
     modules = _MODULES[way]
     for module in modules:
         if find_spec(module) is not None:
             return module
-    raise ImportError(needs(way, f"{way}()"), name=modules[0])
+    raise ImportError(needs(way, called or f"{way}()"), name=modules[0])
 
 
 def needs(way: str, called: str) -> str:

@@ -20,19 +20,20 @@ def show(
     session: Session,
     ranges: Sequence[tuple[str | None, str | None]],
     *,
-    listing: str = "visitors",
+    listing: str | Sequence[str] = "visitors",
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what ranges cost for each project. Ranges in the store cost nothing. ``whole``: only slices that the range does
-    not cut.
+    """Prints what ranges cost for each listing and project. Ranges in the store cost nothing. ``whole``: only slices that the
+    range does not cut.
     """
+    listings = [listing] if isinstance(listing, str) else listing
     with session.client() as client:
         plans = [
             client._plan(
-                listing,
+                name,
                 date_from=first,
                 date_to=end,
                 every=every,
@@ -43,10 +44,11 @@ def show(
             if first is not None and end is not None
             # A range without an end is never in the store.
             else Plan(1, 0, not by_path, None, (), totals=not by_path)
+            for name in listings
             for project in projects
             for first, end in ranges
         ]
-        tell(session, client, plans, [_floor(ENDPOINTS[listing].page_size)])
+        tell(session, client, plans, [_floor(max(ENDPOINTS[name].page_size for name in listings))])
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -9,9 +10,10 @@ import click
 from docplatform import DatasetError, DatasetReport, export_dataset
 from docplatform._hooks import frames
 from docplatform.cli import output
-from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, every_option, resolve
+from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import listing_option
+from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, arguments, logged, with_store
 
 EXAMPLE = """\b
@@ -24,7 +26,8 @@ After each sync; files that are there already are kept, and with --strict a miss
 
 @click.command("dataset", cls=Command, epilog=EXAMPLE + PERIODS)
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
-@options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST_WHOLE)
+@projects_arguments
+@options(FROM, TO, LAST_WHOLE)
 @every_option("day", "are left out if the range cuts them")
 @listing_option("What to write.")
 @click.option(
@@ -35,28 +38,36 @@ After each sync; files that are there already are kept, and with --strict a miss
 @with_store
 def dataset(
     session: Session,
-    period: tuple[str, ...],
+    words: tuple[str, ...],
     date_from: str | None,
     date_to: str | None,
     *,
     last: int | None,
     folder: str,
+    file: str | None,
     every: Any,
     listing: Any,
     strict: bool,
 ) -> None:
     """Write a listing from the --store into FOLDER, as a Parquet dataset: one file for each project and slice.
 
-    It sends no request and needs no API key. pandas, polars, DuckDB, Spark, Dask and Ray read FOLDER/listing=visitors.
-    Without a PERIOD, it writes every slice of this length that the store has; without --project, those of all projects.
+    FOLDER may be in an object store, as s3://bucket/lake or gs://bucket/lake. It sends no request to the platform and needs no
+    API key. pandas, polars, DuckDB, Spark, Dask and Ray read FOLDER/listing=visitors.
+
+    The PERIOD comes first, unless --from and --to or --last name the days; projects come after it. Without a PERIOD, it writes
+    every slice of this length that the store has; without a PROJECT, those of all projects. A project that the store lacks is
+    named, and with --strict it is an error.
     """
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
-    date_from, date_to = resolve(period, date_from, date_to, last, every)
+    (date_from, date_to), projects = days_and_projects(words, date_from, date_to, last, every)
+    wanted = named_projects(session, projects, file)
 
     def printed(report: DatasetReport) -> None:
         if session.json:
-            output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
+            # A URI may have a key in it.
+            place = re.sub(r"(?<=://)[^/]*@", "", folder)
+            output.document({"folder": place, "listing": listing, "every": every, **report._asdict()})
         else:
             output.fields([("listing", listing), *report._asdict().items()])
 
@@ -67,7 +78,7 @@ def dataset(
                 folder,
                 store=session.store,
                 listing=listing,
-                projects=session.project,
+                projects=wanted or None,
                 date_from=date_from,
                 date_to=date_to,
                 every=every,
@@ -77,7 +88,8 @@ def dataset(
                 **choice,
             )
     except ImportError:
-        raise click.UsageError(frames.needs("export_dataset", "dataset")) from None
+        way = "object_store" if "://" in folder else "export_dataset"
+        raise click.UsageError(frames.needs(way, "dataset")) from None
     except DatasetError as error:
         printed(error.dataset)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +35,8 @@ Weeks begin on Monday. Relative periods are over: whole days in UTC without toda
 whole weeks and months without this one.
 """
 """For the help of a command that takes a range."""
+
+_UNIT = re.compile("(day|week|month|quarter|year)s?")
 
 
 class Days(NamedTuple):
@@ -115,6 +118,29 @@ def resolve(
         return None, None
     first, end = found[0][:2]
     return str(first), str(end)
+
+
+def days_and_projects(
+    given: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, every: Any
+) -> tuple[tuple[str | None, str | None], tuple[str, ...]]:
+    """The range and the projects of a command that takes ``[PERIOD] [PROJECT]...``. The PERIOD comes first, unless options name the days."""
+    dated = date_from is not None or date_to is not None or last is not None
+    at = 0 if dated else _spoken(given)
+    try:
+        return resolve(given[:at], date_from, date_to, last, every), given[at:]
+    except click.UsageError as error:
+        if not at:
+            raise
+        text = f"{error.message}. The PERIOD comes first, and projects come after it"
+        raise click.UsageError(text) from None
+
+
+def _spoken(given: tuple[str, ...], begin: int = 0) -> int:
+    """How many of the given words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
+    first, *rest = [word.lower() for word in given[begin : begin + 3]] or [""]
+    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
+    end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(given))
+    return _spoken(given, end + 1) if [word.lower() for word in given[end : end + 1]] == ["to"] else end
 
 
 def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:

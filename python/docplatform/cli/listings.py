@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -101,8 +101,12 @@ CONVERSATIONS = Listing(
 LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)
 
 
-def listing_option(help_: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option ``--listing``, which takes every listing."""
+def listing_option(
+    help_: str, *, multiple: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option ``--listing``, which takes every listing; with ``multiple``, several of them."""
+    default: Any = ["visitors"] if multiple else "visitors"
+    choice = click.Choice(list(ENDPOINTS))
     return click.option(
-        "--listing", type=click.Choice(list(ENDPOINTS)), default="visitors", show_default=True, help=help_
+        "--listing", type=choice, multiple=multiple, default=default, show_default=True, help=help_
     )

@@ -16,6 +16,8 @@ from docplatform.cli.output import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from docplatform.cli.session import Session
+
 
 FILE = click.Path(readable=False)
 """A file, whose name shells complete. The command checks whether it can be used."""
@@ -47,6 +49,32 @@ def interval(value: str) -> float:
     if not seconds:
         raise click.BadParameter("give more than 0 seconds")
     return seconds
+
+
+def projects_arguments(command: Callable[..., None]) -> Callable[..., None]:
+    """The words ``[PERIOD] [PROJECT]...`` and the file of projects; :func:`named_projects` makes the projects of them."""
+    command = click.option(
+        "-f",
+        "--file",
+        type=FILE,
+        metavar="FILE",
+        help="Read ids of projects from a file, one per line; - is standard input.",
+    )(command)
+    return click.argument("words", nargs=-1, metavar="[PERIOD] [PROJECT]...")(command)
+
+
+def named_projects(session: Session, projects: tuple[str, ...], file: str | None) -> list[str]:
+    """The projects that the command line names; none if it names none."""
+    if session.project is not None and (projects or file is not None):
+        raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
+    if file is None:
+        return [session.project] if session.project is not None else [*projects]
+    hint = "give the ids of projects through a pipe, one per line"
+    text = read_text(file, "the projects", hint, quiet=session.quiet)
+    found = [line.strip() for line in text.splitlines() if line.strip()]
+    if not found:
+        raise Refusal(f"{file} names no project: write one id per line")
+    return [*projects, *found]
 
 
 def prompt_arguments(command: Callable[..., None]) -> Callable[..., None]:

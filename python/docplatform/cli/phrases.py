@@ -51,6 +51,7 @@ SETTINGS = {
     "store": "--store",
     "thread_id": "the thread's id",
     "timeout": "--timeout",
+    "until": "--until",
     "whole": "--whole",
 }
 """The option of each setting that a message may name, or words for those without an option."""

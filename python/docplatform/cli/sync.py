@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import cost, output, phrases
-from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, every_option, resolve
-from docplatform.cli.files import Refusal
+from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
 from docplatform.cli.output import Progress
-from docplatform.cli.params import FILE, read_text
+from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, with_budget
 
 if TYPE_CHECKING:
@@ -26,24 +24,27 @@ From cron, every hour; the next run fetches what the budget did not allow:
   docplatform sync --last 30 --file projects.txt --store visitors.db \\
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 
-"""
+\b
+At night, two listings in one order; the next night fetches what is left:
+  docplatform sync --last 30 --file projects.txt --listing visitors --listing searches \\
+      --until 06:00 --store visitors.db --requests-per-hour 90
 
-_UNIT = re.compile("(day|week|month|quarter|year)s?")
+"""
 
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
-@click.argument("words", nargs=-1, metavar="[PERIOD] [PROJECT]...")
-@click.option(
-    "-f",
-    "--file",
-    type=FILE,
-    metavar="FILE",
-    help="Read ids of projects from a file, one per line; - is standard input.",
-)
+@projects_arguments
 @options(FROM, TO, LAST_WHOLE, every_option("day"))
-@listing_option("What to fetch.")
+@listing_option(
+    "What to fetch. Several share one order: the slices of a day are fetched together.", multiple=True
+)
 @click.option(
     "--totals", is_flag=True, help="Only the totals, of visitors or views: one request for each slice."
+)
+@click.option(
+    "--until",
+    metavar="TIME",
+    help="End at the next such time, as 06:00, or at 2026-01-31T06:00, and leave the rest to the next run. In local time.",
 )
 @click.option(
     "--on-running",
@@ -64,6 +65,7 @@ def sync(
     every: Any,
     listing: Any,
     totals: bool,
+    until: str | None,
     on_running: Literal["wait", "stop"],
 ) -> None:
     """Fill the --store for some projects, and fetch nothing twice.
@@ -73,37 +75,29 @@ def sync(
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
 
+    The number of requests that are missing, and the hours that they take at the budget, are shown before and after.
+
     If a project or a slice fails, the others are still fetched. The exit code shows it, and --json lists every failure.
     """
     if session.store is None:
         raise click.UsageError(
             "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
         )
-    dated = date_from is not None or date_to is not None or last is not None
-    at = 0 if dated else _spoken(words)
-    period, projects = words[:at], words[at:]
-    try:
-        days = both_ends(*resolve(period, date_from, date_to, last, every))
-    except click.UsageError as error:
-        if not period:
-            raise
-        text = f"{error.message}. The PERIOD comes first, and projects come after it"
-        raise click.UsageError(text) from None
-    if session.project is not None and (projects or file is not None):
-        raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
-    if totals and not ENDPOINTS[listing].has_totals:
-        raise click.UsageError(
-            f"--totals: the service has no totals of {listing}; leave it out to fetch all rows"
-        )
+    found, projects = days_and_projects(words, date_from, date_to, last, every)
+    days = both_ends(*found)
+    wanted = named_projects(session, projects, file)
+    for name in listing:
+        if totals and not ENDPOINTS[name].has_totals:
+            raise click.UsageError(
+                f"--totals: the service has no totals of {name}; leave it out to fetch all rows"
+            )
     slices: dict[str, Any] = {
         "listing": listing,
         **days,
         "every": every,
         "by_path": not totals,
     }
-    wanted = [*projects, *(_listed(file, quiet=session.quiet) if file is not None else ())]
-    if not wanted:
-        wanted = [session.project_id()]
+    wanted = wanted or [session.project_id()]
     if session.dry_run:
         ends = [(days["date_from"], days["date_to"])]
         cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
@@ -116,6 +110,7 @@ def sync(
                 report = client.sync(
                     wanted,
                     **slices,
+                    until=until,
                     on_budget=session.on_budget,
                     on_running=on_running,
                     progress=True,
@@ -127,16 +122,8 @@ def sync(
         printed(report)
 
 
-def _spoken(words: tuple[str, ...], begin: int = 0) -> int:
-    """How many of the words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
-    first, *rest = [word.lower() for word in words[begin : begin + 3]] or [""]
-    long = 3 if first == "last" and _UNIT.fullmatch("".join(rest[1:])) else 2
-    end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(words))
-    return _spoken(words, end + 1) if [word.lower() for word in words[end : end + 1]] == ["to"] else end
-
-
 def _print(
-    session: Session, asked: dict[str, object], report: SyncReport, error: DocPlatformError | None = None
+    session: Session, asked: dict[str, Any], report: SyncReport, error: DocPlatformError | None = None
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
@@ -144,16 +131,7 @@ def _print(
             {**failure._asdict(), "error": phrases.whole(failure.error, session.again)}
             for failure in failures
         ]
-        output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
+        complete = error is None and not report.left
+        output.document({**asked, "complete": complete, **report._asdict(), "failures": listed})
     else:
-        output.fields([("listing", asked["listing"]), *report._asdict().items()])
-
-
-def _listed(file: str, *, quiet: bool) -> list[str]:
-    text = read_text(
-        file, "the projects", "give the ids of projects through a pipe, one per line", quiet=quiet
-    )
-    found = [line.strip() for line in text.splitlines() if line.strip()]
-    if not found:
-        raise Refusal(f"{file} names no project: write one id per line")
-    return found
+        output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])

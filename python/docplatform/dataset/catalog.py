@@ -1,24 +1,19 @@
-"""Lists the slices that a store or a dataset has, without reading their rows.
-
-:func:`docplatform.export_dataset` makes a dataset from a store, and engines read either (:mod:`docplatform.dataset.parts`).
-"""
+"""Lists the slices that a store or a dataset has, without reading their rows."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable
-from datetime import date, datetime, time
-from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypedDict, Unpack
+from datetime import date, datetime
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict, Unpack
 
-from docplatform._hooks import parquet
 from docplatform._native import _begun, _dataset_slices
 
-Day: TypeAlias = str | date | datetime
+if TYPE_CHECKING:
+    from docplatform.dataset.places import Place
 
-FILE = "part-0.parquet"
-"""The name of a dataset's files."""
+Day: TypeAlias = str | date | datetime
 
 
 class StoredSlice(NamedTuple):
@@ -57,51 +52,44 @@ def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSl
     """The slices of one length in a store, by project and day."""
     return [
         StoredSlice(wish["listing"], url, wish["every"], project, first, end, begun, export, settled, rows)
-        for export, url, _, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
+        for export, url, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
     ]
 
 
 def missing(
-    slices: Iterable[StoredSlice],
+    slices: list[StoredSlice],
     every: str,
     projects: Iterable[str] | None,
     date_from: Day | None,
     date_to: Day | None,
 ) -> list[tuple[str, date]]:
-    """Whole slices of a range that have begun and are not among ``slices``: their projects and first days. Where an end of the
-    range is not given, it is that of the project's slices."""
+    """Whole slices of a range that have begun and are not among ``slices``: their projects and first days. An end of the range
+    that is not given is that of the project's slices, or of all slices for a project without any.
+    """
     there: dict[str, list[StoredSlice]] = {project: [] for project in projects or ()}
     for stored_slice in slices:
         there.setdefault(stored_slice.project_id, []).append(stored_slice)
     found = []
     for project, its in there.items():
         begins = {one.date_from for one in its}
-        first = date_from or min(begins, default=None)
-        end = date_to or max((one.date_to for one in its), default=None)
+        first = date_from or min((one.date_from for one in its or slices), default=None)
+        end = date_to or max((one.date_to for one in its or slices), default=None)
         if first is not None and end is not None:
             found += [(project, at) for at in _begun(every, first, end) if at not in begins]
     return found
 
 
-def noted(module: str, path: Path) -> StoredSlice:
+def noted(place: Place, name: str) -> StoredSlice:
     """The note in a file of a dataset; a ``ValueError`` if it is not one."""
     try:
-        if not path.is_file():
-            # Opening a pipe would wait for a writer.
-            raise ValueError("no file")
-        fields = json.loads(parquet.read_note(module, path) or "")
+        fields = json.loads(place.note(name) or "")
         if fields.pop("version") != 1:
             raise ValueError("another version")
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
         return StoredSlice(**{**fields, **days})
     except (ValueError, TypeError, LookupError, AttributeError):
-        text = f"{path} was not written by this version as a part of a dataset, and was left unchanged: give another path"
+        text = f"{place}/{name} was not written by this version as a part of a dataset, and was left unchanged: give another path"
         raise ValueError(text) from None
-
-
-def files(root: Path, listing: str) -> Iterable[Path]:
-    """The files that a dataset has of a listing, in no order."""
-    return root.glob(f"listing={listing}/project=*/date=*/{FILE}")
 
 
 def ids(projects: str | Iterable[str] | None) -> list[str] | None:
@@ -110,20 +98,4 @@ def ids(projects: str | Iterable[str] | None) -> list[str] | None:
         return None if projects is None else [projects]
     if not isinstance(projects, Iterable):
         raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
-    return list(projects)
-
-
-def day(what: str, value: Day | None) -> date | None:
-    """A day as users give it."""
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            raise ValueError(f"{what} must be a day, as YYYY-MM-DD; it is {value!r}") from None
-    if isinstance(value, datetime):
-        if (value.time(), value.tzinfo) != (time(), None):
-            raise ValueError(f"{what} must be a day; it is {value.isoformat()}")
-        return value.date()
-    if value is not None and not isinstance(value, date):
-        raise TypeError(f"{what} must be a str, date or datetime, not {type(value).__name__}")
-    return value
+    return list(dict.fromkeys(projects))

@@ -7,29 +7,30 @@ import time
 import warnings
 from collections.abc import Iterable
 from datetime import date, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from docplatform._hooks import parquet
-from docplatform._hooks.frames import need
-from docplatform._native import _dataset_rows, _WholeFile
+from docplatform._native import _dataset_rows, _period
 from docplatform.dataset import catalog
+from docplatform.dataset.places import FILE, place
 from docplatform.errors import DatasetError, DataWarning
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
     from docplatform._native import _Listing
     from docplatform.dataset.catalog import StoredSlice
+    from docplatform.dataset.places import Place
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _LONGEST = 200
 
 
 def export_dataset(
-    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    period: str | None = None,
     *,
     store: str | os.PathLike[str],
+    filesystem: Any = None,
     listing: _Listing = "visitors",
     projects: str | Iterable[str] | None = None,
     date_from: str | date | datetime | None = None,
@@ -44,8 +45,8 @@ def export_dataset(
     read directly. Sends nothing.
 
     There is one file for each project and slice, even if a slice has no rows:
-    ``path/listing=visitors/project=…/date=YYYY-MM-DD/part-0.parquet``. A folder may hold several listings; as their
-    columns differ, read one at a time, as ``path/listing=searches``. Files that are still right are kept, and a slice that was fetched again replaces its file. A run
+    ``target/listing=visitors/project=…/date=YYYY-MM-DD/part-0.parquet``. A dataset may hold several listings; as their
+    columns differ, read one at a time, as ``target/listing=searches``. Files that are still right are kept, and a slice that was fetched again replaces its file. A run
     that is interrupted leaves only complete files; the next run writes the rest.
 
     All files of a listing have the same columns: ``project_id`` (string), ``date_from`` and ``date_to`` (date;
@@ -55,11 +56,15 @@ def export_dataset(
     ``project_id`` rather than the folder's name, which some readers turn into a number.
 
     Args:
-        path: The dataset's folder; created if it does not exist.
+        target: The dataset's folder, which is created if it does not exist; or a place in an object store, as
+            ``"s3://bucket/lake"`` or ``"gs://bucket/lake"``, with the credentials that pyarrow finds.
+        period: The range by name, such as ``"2026-01"``, ``"2026-Q1"`` or ``"last month"``. Give a period or dates,
+            not both. By default everything in the store.
         store: The path of the store's file, as given to a client as ``store=``. It may be in use.
+        filesystem: A ``pyarrow.fs.FileSystem``; then ``target`` is a path in it.
         listing: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``, ``"conversations"`` or
             ``"feedback_by_page"``.
-        projects: The ids of the projects, or one id; all by default.
+        projects: The ids of the projects that are wanted, or one id; by default all that the store has.
         date_from: The first day: a str, ``date`` or ``datetime``. By default the first one in the store.
         date_to: The day after the last day; by default everything in the store.
         every: The slices: ``"day"`` (the default), ``"week"`` or ``"month"``. A dataset has slices of one length
@@ -75,16 +80,17 @@ def export_dataset(
 
     Returns:
         A ``DatasetReport``: ``written``, ``kept``, ``rows``, ``open`` and ``missing``. If slices are missing from the
-        range, or between the first and the last one, a ``DataWarning`` names the first. Slices that have not begun are
-        not missing.
+        range, or between the first and the last one, a ``DataWarning`` names the first, and every project that the
+        store has nothing of. Slices that have not begun are not missing.
 
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
-        ValueError: The store has several services or organizations and none is named, lacks a project, or has only
-            slices of another length; or the folder has other content.
+        ValueError: The store has several services or organizations and none is named, or has only slices of another
+            length; or the target has other content.
         DatasetError: Slices are missing, with ``strict``. What the store has is written, and ``error.dataset`` is the
             report.
-        ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``.
+        ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``. An object
+            store needs pyarrow.
         OSError: A file cannot be written.
 
     Example:
@@ -95,13 +101,10 @@ def export_dataset(
         >>> docplatform.export_dataset("visitors", store="visitors.db")
         DatasetReport(written=0, kept=7, rows=0, open=0, missing=0)
     """
-    if not os.fspath(path):
-        # It would be the working directory.
-        raise ValueError("path is empty: name the dataset's folder")
-    module = need("export_dataset")
+    there = place(target, filesystem, listing)
+    if period is not None and (named := _period(period, date_from, date_to)) is not None:
+        date_from, date_to = named[0][:2]
     projects = catalog.ids(projects)
-    root = Path(os.fspath(path)).absolute()
-    within = root.resolve()
     wish: catalog.Wish = {
         "listing": listing,
         "every": every,
@@ -113,35 +116,30 @@ def export_dataset(
         "settle_days": settle_days,
     }
     slices = catalog.stored(store, **wish)
-    if (other := next(iter(catalog.files(root, listing)), None)) is not None:
-        _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
+    if (other := next(iter(there.names()), None)) is not None:
+        _check(catalog.noted(there, other), there, every, slices[0].base_url if slices else None)
     if projects is None:
         # Also those that have nothing of the range.
         any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
-        projects = [slice_.project_id for slice_ in catalog.stored(store, **any_day)]
+        projects = list(dict.fromkeys(slice_.project_id for slice_ in catalog.stored(store, **any_day)))
     missing = catalog.missing(slices, every, projects, date_from, date_to)
-    gap = _gap(listing, every, slices, missing)
+    gap = _gap(listing, every, slices, missing, projects)
     if gap is not None and not strict:
         warnings.warn(gap, DataWarning, stacklevel=2)
-    report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices), len(missing))
-    for slice_ in slices:
-        folder = (
-            root / f"listing={listing}" / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
-        )
-        target = folder / catalog.FILE
-        if not folder.resolve().is_relative_to(within):
-            raise ValueError(
-                f"{folder} is a link that leads out of {root}: nothing is written there; remove it"
-            )
-        if target.exists() and _is_newest(catalog.noted(module, target), slice_, root):
-            report = report._replace(kept=report.kept + 1)
-            continue
-        rows = _dataset_rows(store, [slice_.export], listing=listing, settle_days=settle_days)
-        folder.mkdir(parents=True, exist_ok=True)
-        with _WholeFile(target, aside=_aside(root)) as file:
-            parquet.write(module, rows, file.path, slice_.note())
-            file.commit()
-        report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
+
+    def put(slice_: StoredSlice) -> int | None:
+        """The rows that were written, or ``None`` if the file was up to date."""
+        name = f"listing={listing}/project={_folder(slice_.project_id)}/date={slice_.date_from}/{FILE}"
+        if there.has(name) and _is_newest(catalog.noted(there, name), slice_, there):
+            return None
+        rows = _dataset_rows(store, slice_.export, listing, settle_days)
+        there.write(name, rows, slice_.note())
+        return len(rows)
+
+    done = list(there.each(put, slices))
+    written = [rows for rows in done if rows is not None]
+    is_open = sum(not slice_.settled for slice_ in slices)
+    report = DatasetReport(len(written), len(done) - len(written), sum(written), is_open, len(missing))
     if gap is not None and strict:
         error = DatasetError(gap)
         error.dataset = report
@@ -149,39 +147,56 @@ def export_dataset(
     return report
 
 
-def _gap(listing: str, every: str, slices: list[StoredSlice], missing: list[tuple[str, date]]) -> str | None:
-    """What the dataset lacks, in words."""
-    if not missing:
-        nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
-        return None if slices else nothing
-    project, first = missing[0]
-    return (
-        f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of project "
-        f"{project!r}: the dataset has gaps until a sync has fetched them and it is written again"
-    )
-
-
-def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> None:
-    if there.every != every:
-        raise ValueError(
-            f"{root} has a slice for each {there.every}, and unique visitors of different lengths must not be mixed: give another path to export a slice for each {every}"
+def _gap(
+    listing: str,
+    every: str,
+    slices: list[StoredSlice],
+    missing: list[tuple[str, date]],
+    projects: list[str],
+) -> str | None:
+    """The text about the gaps of a dataset."""
+    absent = set(projects) - {slice_.project_id for slice_ in slices}
+    gaps = []
+    if missing:
+        project, first = missing[0]
+        gaps.append(
+            f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of "
+            f"project {project!r}"
         )
-    if base_url not in {None, there.base_url}:
-        raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")
+    if absent:
+        gaps.append(
+            f"the store has nothing of {len(absent)} of the {len(projects)} projects in these days, "
+            f"{', '.join(map(repr, sorted(absent)))}"
+        )
+    if gaps:
+        return (
+            f"{'; '.join(gaps)}: the dataset has gaps until a sync has fetched them and it is written again"
+        )
+    nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
+    return None if slices else nothing
 
 
-def _is_newest(there: StoredSlice, stored: StoredSlice, root: Path) -> bool:
-    """Whether the existing file is up to date."""
-    _check(there, root, stored.every, stored.base_url)
-    if there.project_id != stored.project_id:
+def _check(noted: StoredSlice, there: Place, every: str, base_url: str | None) -> None:
+    if noted.every != every:
         raise ValueError(
-            f"{root}: the file system takes the projects {there.project_id!r} and {stored.project_id!r} for one; "
+            f"{there} has a slice for each {noted.every}, and unique visitors of different lengths must not be mixed: give another path to export a slice for each {every}"
+        )
+    if base_url not in {None, noted.base_url}:
+        raise ValueError(f"{there} is of {noted.base_url}, not of {base_url}: give another path")
+
+
+def _is_newest(noted: StoredSlice, stored: StoredSlice, there: Place) -> bool:
+    """Whether the existing file is up to date."""
+    _check(noted, there, stored.every, stored.base_url)
+    if noted.project_id != stored.project_id:
+        raise ValueError(
+            f"{there}: the file system takes the projects {noted.project_id!r} and {stored.project_id!r} for one; "
             "give each a dataset of its own"
         )
-    if (there.begun, there.export) == (stored.begun, stored.export):
-        return there.settled == stored.settled
-    # What seems to come from the future was fetched while a clock was ahead, and the store marks it with 0.
-    return stored.begun < there.begun <= time.time() * 1000
+    if (noted.begun, noted.export) == (stored.begun, stored.export):
+        return noted.settled == stored.settled
+    # A time in the future was written while a clock was ahead, and the store marks it with 0.
+    return stored.begun < noted.begun <= time.time() * 1000
 
 
 def _folder(project_id: str) -> str:
@@ -193,10 +208,3 @@ def _folder(project_id: str) -> str:
     import hashlib
 
     return "~" + hashlib.sha256(project_id.encode()).hexdigest()
-
-
-def _aside(root: Path) -> Path:
-    """The folder of unfinished files: beside the dataset, as readers read everything in it; else the dataset itself."""
-    beside = root.parent
-    same = beside.stat().st_dev == root.stat().st_dev
-    return beside if same and os.access(beside, os.W_OK | os.X_OK) else root

@@ -51,7 +51,8 @@ impl BaseClient {
         unanswered: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let unanswered = unanswered.map(|some| convert::texts("unanswered", some));
+        let unanswered = unanswered
+            .map(|some| convert::texts(some, "unanswered", "a list of texts, or one text"));
         convert::hook(slf.py(), "fix", "fix_first")?
             .call_out_with((slf, period, n, unanswered.transpose()?), options)
     }

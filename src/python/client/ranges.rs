@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::client::{Client, WaitOrStop};
+use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -166,19 +167,20 @@ impl BaseClient {
     }
 
     #[doc = signed!(sync)]
-    #[pyo3(signature = (projects, period = None, *, listing = VISITORS, date_from = None, date_to = None, every = Some(Every::Day),
-        by_path = true, on_budget = WaitOrStop::Wait, on_running = WaitOrStop::Wait, progress = None),
+    #[pyo3(signature = (projects, period = None, *, listing = vec![VISITORS], date_from = None, date_to = None, every = Some(Every::Day),
+        by_path = true, until = None, on_budget = WaitOrStop::Wait, on_running = WaitOrStop::Wait, progress = None),
         text_signature = None)]
     fn sync(
         &self,
         py: Python<'_>,
         projects: &Bound<'_, PyAny>,
         period: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+        #[pyo3(from_py_with = convert::listings)] listing: Vec<&'static Endpoint>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
+        #[pyo3(from_py_with = convert::until)] until: Option<Millis>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
@@ -189,9 +191,13 @@ impl BaseClient {
         let wanted = SyncScope {
             projects,
             slices,
-            of: Subject::new(listing, by_path)?,
+            of: listing
+                .into_iter()
+                .map(|endpoint| Subject::new(endpoint, by_path))
+                .collect::<Result<_, _>>()?,
+            until,
         };
-        let count = wanted.projects.len() * wanted.slices.len();
+        let count = wanted.projects.len() * wanted.slices.len() * wanted.of.len();
         let no_store = || {
             Error::configuration(message![
                 "sync fills a store: give the client one with ",

@@ -1,4 +1,4 @@
-//! What a store holds, for what has no client: `docplatform.dataset` rests on it.
+//! Reads a store without a client, for `docplatform.dataset`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::config::url::Segment;
 use crate::dates::check_range;
 use crate::dates::slices::{self, Every};
-use crate::listing::endpoint::{Endpoint, VISITORS};
+use crate::listing::endpoint::Endpoint;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::listing::collect;
 use crate::python::table::data::{Data, Meta};
@@ -23,12 +23,9 @@ use crate::slices::reading::{StoreAnswer, StoreQuery};
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::text::message::Setting;
 
-/// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
-/// the last, when it was begun, rows, whether it has settled.
+/// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
+/// request, rows, whether it was final.
 #[pyfunction]
-#[pyo3(signature = (store, every, *, listing = VISITORS, projects = None, date_from = None, date_to = None, base_url = None,
-    organization = None, settle_days = 2), text_signature = "(store, every, *, listing='visitors', projects=None, \
-    date_from=None, date_to=None, base_url=None, organization=None, settle_days=2)")]
 pub(crate) fn _dataset_slices(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
@@ -80,7 +77,6 @@ pub(crate) fn _dataset_slices(
             let FinishedExport {
                 export,
                 base_url,
-                organization,
                 project_id,
                 days,
                 begun,
@@ -89,15 +85,7 @@ pub(crate) fn _dataset_slices(
             } = export;
             let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
             Ok((
-                export,
-                base_url,
-                organization,
-                project_id,
-                first,
-                end,
-                begun,
-                rows,
-                settled,
+                export, base_url, project_id, first, end, begun, rows, settled,
             ))
         };
         let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
@@ -106,28 +94,19 @@ pub(crate) fn _dataset_slices(
     bridge::block(py, Operation::new("_dataset_slices", look, finish))
 }
 
-/// The rows of some exports of a store.
+/// The rows of an export in a store.
 #[pyfunction]
-#[pyo3(signature = (store, exports, *, listing = VISITORS, settle_days = 2),
-    text_signature = "(store, exports, *, listing='visitors', settle_days=2)")]
 pub(crate) fn _dataset_rows(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
-    exports: Vec<i64>,
+    export: i64,
     #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path_of("store", store)?;
     let read = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        dataset::rows(
-            listing,
-            &stored,
-            &exports,
-            settle_days,
-            Clock::system().now(),
-        )
-        .await
+        dataset::rows(listing, &stored, export, settle_days, Clock::system().now()).await
     };
     let finish = move |py: Python<'_>, rows| {
         Ok(Next::Value(
@@ -215,19 +194,8 @@ pub(crate) struct PyDatasetRows(Vec<RecordBatch>, &'static Endpoint);
 
 #[pymethods]
 impl PyDatasetRows {
-    /// None, for their schema.
-    #[new]
-    #[pyo3(signature = (listing = VISITORS), text_signature = "(listing='visitors')")]
-    fn new(#[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint) -> Self {
-        Self(Vec::new(), listing)
-    }
-
     fn __len__(&self) -> usize {
         self.0.iter().map(RecordBatch::num_rows).sum()
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema(py, &dataset::schema(self.1))
     }
 
     #[pyo3(signature = (requested_schema = None))]

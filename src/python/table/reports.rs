@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::dates::slices::Slice;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, errors};
 use crate::slices::plan::Plan;
@@ -42,7 +43,7 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
         .unbind())
 }
 
-/// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
+/// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let Filled {
         slices,
@@ -50,9 +51,11 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
         open,
         requests,
         rows,
+        left,
+        hours,
     } = sync.filled;
-    let report =
-        convert::named_tuple(py, "SyncReport")?.call_out((slices, cached, open, requests, rows))?;
+    let fields = (slices, cached, open, requests, rows, left, hours);
+    let report = convert::named_tuple(py, "SyncReport")?.call_out(fields)?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
@@ -82,7 +85,10 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     for (at, one) in failures.iter().take(MAX_LISTED).enumerate() {
         let mark = if at == 0 { ':' } else { ';' };
         let project = crate::text::safe(&one.project, 60);
-        message.push(format!("{mark} {project} from {}: ", one.slice.from));
+        message.push(format!(
+            "{mark} {} of {project} from {}: ",
+            one.listing, one.slice.from
+        ));
         message.push(one.error.message.clone());
     }
     if failures.len() > MAX_LISTED {
@@ -90,16 +96,16 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     }
     let error = errors::of_class(py, "SyncError", &message)?;
     let class = convert::named_tuple(py, "SyncFailure")?;
-    let failures = failures.into_iter().map(
-        |FailedSlice {
-             project,
-             slice,
-             error,
-         }| {
-            let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
-            class.call_out((project, from, to, errors::to_py(py, error).into_value(py)))
-        },
-    );
+    let failures = failures.into_iter().map(|failed| {
+        let Slice { from, to } = failed.slice;
+        class.call_out((
+            failed.project,
+            convert::day(py, from)?,
+            convert::day(py, to)?,
+            errors::to_py(py, failed.error).into_value(py),
+            failed.listing,
+        ))
+    });
     error.setattr(
         "failures",
         PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?,

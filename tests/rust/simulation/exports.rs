@@ -663,10 +663,11 @@ pub(crate) async fn sync_days(
     let scope = SyncScope {
         projects: PROJECTS.iter().map(|project| segment(project)).collect(),
         slices: days.map(|day| slice(day, 1)).collect(),
-        of: Subject {
+        of: vec![Subject {
             endpoint: ENDPOINTS[endpoint],
             what,
-        },
+        }],
+        until: None,
     };
     let known = {
         let state = world.state();

@@ -9,7 +9,7 @@ use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
 use docplatform::http::Outgoing;
-use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use docplatform::slices::Subject;
 use docplatform::slices::sync::{Filled, Sync, SyncScope, sync};
 use docplatform::store::What;
@@ -33,10 +33,11 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
     SyncScope {
         projects: projects.iter().map(|project| segment(project)).collect(),
         slices,
-        of: Subject {
+        of: vec![Subject {
             endpoint: VISITORS,
             what: What::Pages,
-        },
+        }],
+        until: None,
     }
 }
 
@@ -94,7 +95,8 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
             cached: 0,
             open: 4,
             requests: 6,
-            rows: 180
+            rows: 180,
+            ..Filled::default()
         }
     );
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
@@ -128,6 +130,148 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
             day("a", "02-02")
         ]
     );
+}
+
+/// The totals of visitors and of views, without a row.
+const TOTALS: &str =
+    r#"{"totals":{"human":3,"ai":0,"total":3},"visitors":[],"views":[],"hasMore":false}"#;
+
+fn listing(url: &url::Url) -> String {
+    url.path_segments().unwrap().next_back().unwrap().to_owned()
+}
+
+fn subjects(endpoints: &[&'static Endpoint], what: What) -> Vec<Subject> {
+    let subject = |&endpoint| Subject { endpoint, what };
+    endpoints.iter().map(subject).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_listings_of_a_slice_are_fetched_together_and_the_sync_ends_in_time() {
+    let script = Script::each(|request: &Outgoing| match asked(&request.url).1.as_str() {
+        "2026-01-03" => Step::Never,
+        _ => reply(200, TOTALS).into(),
+    });
+    let shop = Shop::new();
+    let client = shop.client(&script);
+    let mut wanted = wanted(&["a"], days("2026-01-01", "2026-01-06"));
+    wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+    // While another sync fills the store, or if its time is over, a sync says how much is left.
+    let running = client.exports().unwrap().lock().await.unwrap();
+    let busy = run(&client, &wanted, WaitOrStop::Stop).await;
+    assert_eq!(busy.ended.unwrap().kind, Kind::StoreBusy);
+    wanted.until = Some(0);
+    let late = run(&client, &wanted, WaitOrStop::Wait).await;
+    assert!(late.ended.is_none());
+    assert_eq!((late.filled.slices, late.filled.left), (10, 10));
+    assert_eq!((busy.filled, script.count()), (late.filled, 0));
+    drop(running);
+    wanted.until = Some(shop.day() * 86_400_000 + 20_000);
+    let begun = Instant::now();
+    let done = run(&client, &wanted, WaitOrStop::Wait).await;
+    assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
+    assert_eq!(begun.elapsed(), secs(20));
+    let filled = done.filled;
+    assert_eq!((filled.requests, filled.left, filled.hours), (5, 6, None));
+    let sent = script.sent();
+    let order: Vec<_> = sent
+        .iter()
+        .map(|Sent { url, .. }| listing(url) + &asked(url).1[7..])
+        .collect();
+    assert_eq!(
+        order,
+        [
+            "visitors-01",
+            "views-01",
+            "visitors-02",
+            "views-02",
+            "visitors-03"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_ends_says_how_many_requests_and_hours_are_left() {
+    let (shop, script) = (
+        Shop::new(),
+        serve(|project, from| (project == "b" && from == "2026-01-02").then(|| bare(404))),
+    );
+    let client = shop.client_with(
+        &script,
+        &Options {
+            requests_per_hour: Some(4),
+            ..options()
+        },
+    );
+    let wanted = wanted(&["b", "a"], days("2026-01-01", "2026-01-06"));
+    let (client, recorder) = (client.on_budget(WaitOrStop::Stop), Recorder::default());
+    let (exports, observer) = (client.exports().unwrap(), Arc::new(recorder));
+    let done = sync(
+        &client,
+        exports,
+        &wanted,
+        WaitOrStop::Wait,
+        Arc::clone(&observer) as _,
+    )
+    .await;
+    assert_eq!(done.ended.unwrap().kind, Kind::Budget);
+    // One day was fetched, the next does not exist, and the other days of its project are not asked for.
+    let filled = done.filled;
+    assert_eq!(
+        (filled.requests, filled.left, filled.hours),
+        (4, 7, Some(2.0))
+    );
+    let notes = observer.log();
+    let forecasts: Vec<_> = notes
+        .lines()
+        .filter(|line| line.contains("missing"))
+        .collect();
+    assert_eq!(
+        forecasts,
+        [
+            "missing requests: at least 10; hours at the request budget: 2",
+            "missing requests: at least 7; hours at the request budget: 2"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pages_of_a_slice_that_came_are_not_left() {
+    let shop = Shop::new();
+    let page = Site::new(600);
+    let script =
+        Script::each(
+            move |request: &Outgoing| match query(&request.url, "offset").unwrap() {
+                500 => reply(200, "{}").into(),
+                offset => page.answer(offset, query(&request.url, "limit").unwrap()),
+            },
+        );
+    let mut wanted = wanted(&["a"], days("2026-02-01", "2026-02-02"));
+    let client = shop.client(&script);
+    assert_eq!(run(&client, &wanted, WaitOrStop::Wait).await.filled.left, 1);
+    wanted.until = Some(0);
+    assert_eq!(run(&client, &wanted, WaitOrStop::Wait).await.filled.left, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_without_any_listing_holds_up_no_other() {
+    for seed in 0..20 {
+        fastrand::seed(seed);
+        let shop = Shop::new();
+        let script = serve(|project, _| {
+            Some(match project {
+                "a" => reply(200, TOTALS).into(),
+                _ => bare(404),
+            })
+        });
+        let mut wanted = wanted(&["gone", "gone-too", "a"], days("2026-01-01", "2026-01-02"));
+        wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+        let done = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
+        assert!(!done.given_up, "{seed}");
+        let mut failed: Vec<_> = done.failures.iter().map(|failed| failed.listing).collect();
+        failed.sort_unstable();
+        assert_eq!(failed, ["views", "views", "visitors", "visitors"]);
+        assert_eq!(done.filled.left, 4);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -315,7 +459,8 @@ async fn of_two_the_second_waits_or_leaves() {
             cached: 0,
             open: 0,
             requests: 1,
-            rows: 30
+            rows: 30,
+            ..Filled::default()
         }
     );
     assert_eq!(

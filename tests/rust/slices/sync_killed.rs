@@ -92,10 +92,11 @@ async fn child_that_syncs() {
             .map(|number| segment(&format!("project-{number}")))
             .collect(),
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
-        of: Subject {
+        of: vec![Subject {
             endpoint: VISITORS,
             what: What::Pages,
-        },
+        }],
+        until: None,
     };
     let recorder = Arc::new(Recorder::default());
     let done = sync(

@@ -117,7 +117,8 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
     let wanted = SyncScope {
         projects: vec![segment("demo")],
         slices: days.clone(),
-        of: TOTALS,
+        of: vec![TOTALS],
+        until: None,
     };
     let recorder = Arc::new(Recorder::default());
     let filled = sync(
