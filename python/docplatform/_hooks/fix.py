@@ -48,14 +48,8 @@ def fix_first(
     project_id: str | None = None,
 ) -> FixList | Coroutine[Any, Any, FixList]:
     """Reads the listings with a client of either face. Wrong arguments raise at once."""
-    found = _period("last month" if period is None else period)
-    first, end = found[0][:2] if found else (None, None)
-    how: dict[str, Any] = {
-        "date_from": first,
-        "date_to": end,
-        "on_budget": on_budget,
-        "project_id": project_id,
-    }
+    (days, _) = cast("Any", _period("last month" if period is None else period))
+    how = {"date_from": days[0], "date_to": days[1], "on_budget": on_budget, "project_id": project_id}
     reads = {name: getattr(client, name)(**how).collect for name in LISTINGS}
     work = _work(reads, n, frozenset(UNANSWERED if unanswered is None else unanswered))
     if isinstance(client, AsyncClient):
@@ -108,8 +102,7 @@ def _first(problems: list[Problem], n: int) -> list[Problem]:
     pages = sum(problem.query is None for problem in problems)
     phrases, kept = max((n + 1) // 2, n - pages), []
     for problem in problems:
-        if problem.query is not None:
-            phrases -= 1
+        phrases -= problem.query is not None
         if problem.query is None or phrases >= 0:
             kept.append(problem)
     return kept[:n]
@@ -156,15 +149,13 @@ class Problem:
         """The evidence in one sentence."""
         if self.query is not None:
             return f"{round(self.left):,} of {_count(self.searches, 'search', 'es')} ended without a click."
-        parts = []
-        if self.thumbs_down:
-            ratings = _count(self.thumbs_up + self.thumbs_down, "rating")
-            parts.append(
-                f"{self.thumbs_down:,} of {ratings} {'is' if self.thumbs_down == 1 else 'are'} thumbs down"
-            )
-        if self.unanswered:
-            was = "was" if self.unanswered == 1 else "were"
-            parts.append(f"{_count(self.unanswered, 'question')} on this page {was} not answered")
+        down, unanswered, parts = self.thumbs_down, self.unanswered, []
+        if down:
+            ratings = _count(self.thumbs_up + down, "rating")
+            parts.append(f"{down:,} of {ratings} {'is' if down == 1 else 'are'} thumbs down")
+        if unanswered:
+            were = "was" if unanswered == 1 else "were"
+            parts.append(f"{_count(unanswered, 'question')} on this page {were} not answered")
         return f"{', and '.join(parts)}."
 
     def prompt(self, why: str, evidence: list[dict[str, str]]) -> str:

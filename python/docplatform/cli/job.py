@@ -31,7 +31,7 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-wait_options = options(
+wait_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
     click.option(
         "--timeout",
         type=duration,
