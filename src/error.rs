@@ -105,13 +105,15 @@ impl Outcome {
     }
 }
 
-/// One try of a call that failed.
+/// One try of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// 1 for the first.
     pub number: u32,
     /// The status, if an answer's head came.
     pub status: Option<u16>,
+    /// The class of the error that it would be; `None` if it went well.
+    pub class: Option<&'static str>,
     /// What went wrong, in words, with the service's request id if it gave one.
     pub error: String,
     pub elapsed: Duration,

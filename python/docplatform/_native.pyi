@@ -38,6 +38,7 @@ from typing_extensions import disjoint_base
 
 from docplatform.errors import DocPlatformError
 from docplatform.types import (
+    Attempt,
     JobsReport,
     Plan,
     RowsPage,
@@ -65,6 +66,7 @@ __all__ = [
     "_AsyncPages",
     "_AtHand",
     "_DatasetRows",
+    "_Key",
     "_Operation",
     "_Pages",
     "_TableRows",
@@ -77,6 +79,7 @@ __all__ = [
     "_dataset_rows",
     "_dataset_slices",
     "_endpoints",
+    "_instrument",
     "_is_cut",
     "_is_significant",
     "_job",
@@ -102,7 +105,7 @@ _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 
 class _Changes(TypedDict, total=False):
-    api_key: str | None
+    api_key: str | Callable[[], Awaitable[str] | str] | None
     base_url: str | None
     project_id: str | None
     timeout: _Seconds
@@ -124,6 +127,7 @@ class _Changes(TypedDict, total=False):
     settle_days: int
     refresh: bool
     organization: str | None
+    on_attempt: Callable[[Attempt], object] | None
 
 @final
 class Client:
@@ -135,10 +139,13 @@ class Client:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -180,6 +187,9 @@ class Client:
             ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -197,7 +207,7 @@ class Client:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: str | Callable[[], str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -220,6 +230,7 @@ class Client:
         settle_days: int = 2,
         refresh: bool = False,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,
@@ -1591,7 +1602,8 @@ class Client:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -1633,6 +1645,9 @@ class Client:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Any:
@@ -1646,12 +1661,17 @@ class Client:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -1665,6 +1685,9 @@ class Client:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
@@ -2250,10 +2273,13 @@ def _job(raw: str, project_id: str) -> Job: ...
 # For tests of the faces: each setting and each advice as a part of a message.
 def _all_parts() -> tuple[Any, ...]: ...
 
-# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str] | None: ...
+# For the command line: where the API key is from, and the key as ``api_key=`` takes it; whether a client takes these settings alone.
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, Any] | None: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
+
+# For `docplatform.otel`: what makes spans, a `docplatform._hooks.spans.Spans`.
+def _instrument(spans: object) -> None: ...
 
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
 def _safe(text: str, most: int) -> str: ...
@@ -2985,6 +3011,9 @@ class _Operation:
     def result(self) -> Any: ...
 
 @final
+class _Key: ...
+
+@final
 class _WholeFile:
     def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
     @property
@@ -3012,10 +3041,13 @@ class AsyncClient:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -3057,6 +3089,9 @@ class AsyncClient:
             ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -3074,7 +3109,7 @@ class AsyncClient:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: str | Callable[[], Awaitable[str] | str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -3097,6 +3132,7 @@ class AsyncClient:
         settle_days: int = 2,
         refresh: bool = False,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,
@@ -4470,7 +4506,8 @@ class AsyncClient:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -4512,6 +4549,9 @@ class AsyncClient:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
@@ -4525,12 +4565,17 @@ class AsyncClient:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -4544,6 +4589,9 @@ class AsyncClient:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """

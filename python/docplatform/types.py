@@ -13,6 +13,7 @@ __all__ = [
     "JobsReport",
     "Plan",
     "PlanSlice",
+    "Response",
     "RowsPage",
     "Source",
     "Stats",
@@ -203,13 +204,51 @@ def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
     return {"name": name, "result": fate, **known, "error": error}
 
 
+class Response(NamedTuple):
+    """An answer as it came, of ``request(raw=True)``: a named tuple.
+
+    Attributes:
+        status: The HTTP status, 200 to 299: an int.
+        headers: The headers: a dict of str. Names are in lower case, and several values of one name are joined by ``", "``.
+        content: The body: bytes.
+
+    Example:
+        >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+        >>> answer.status, answer.content[:12]
+        (200, b'{"web":310,"')
+    """
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Returns the body as Python objects.
+
+        Returns:
+            What the JSON of the body is in Python.
+
+        Raises:
+            ValueError: The body is not JSON.
+
+        Example:
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.json()["total"]
+            339
+        """
+        from json import loads
+
+        return loads(self.content)
+
+
 class Attempt(NamedTuple):
-    """One attempt of a call that failed: a named tuple. ``error.attempts`` lists them, oldest first.
+    """One attempt of a call: a named tuple. ``error.attempts`` lists those that failed, oldest first; a client's
+    ``on_attempt`` gets each.
 
     Attributes:
         number: 1 for the first: an int.
         status: The HTTP status: an int; ``None`` if no answer came.
-        error: What failed and why: a str, with the service's request id if it sent one.
+        error: What failed and why: a str, with the service's request id if it sent one; ``None`` if nothing failed.
         elapsed: How long the attempt took, in seconds.
         waited: How long the client paused before it, in seconds.
 
@@ -224,7 +263,7 @@ class Attempt(NamedTuple):
 
     number: int
     status: int | None
-    error: str
+    error: str | None
     elapsed: float
     waited: float
 

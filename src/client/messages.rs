@@ -8,8 +8,7 @@ use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
 use crate::client::throttle::{Lane, MAX_THROTTLE};
-use crate::client::{Call, Limit};
-use crate::config::Settings;
+use crate::client::{Call, Client, Limit};
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::text;
@@ -46,17 +45,11 @@ pub(crate) fn fields(call: &Call) -> LogFields {
     }
 }
 
-pub(crate) fn answered(
-    call: &Call,
-    settings: &Settings,
-    head: &Head,
-    attempt: u32,
-    elapsed: Duration,
-) -> Note {
+pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attempt) -> Note {
     let request_id = head
         .request_id
         .as_deref()
-        .map(|id| header(call, settings, id));
+        .map(|id| header(call, client, id));
     let id = request_id
         .as_ref()
         .map_or_else(String::new, |id| format!(" (request id {id})"));
@@ -64,12 +57,10 @@ pub(crate) fn answered(
         "{}: {} after {:.3} s{id}",
         what(call),
         head.status,
-        elapsed.as_secs_f64()
+        attempt.elapsed.as_secs_f64()
     );
     let about = LogFields {
         attempt: Some(attempt),
-        status: Some(head.status),
-        elapsed: Some(elapsed),
         request_id,
         ..fields(call)
     };
@@ -179,7 +170,7 @@ pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
 /// One failed attempt, and all that is needed to tell of it.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
-    pub(crate) settings: &'a Settings,
+    pub(crate) client: &'a Client,
     pub(crate) failure: &'a Failure,
     pub(crate) verdict: Verdict,
 }
@@ -189,11 +180,15 @@ impl Failed<'_> {
         what(self.call)
     }
 
-    /// The attempt in a few words, led by the class of the error it would be.
-    pub(crate) fn attempt(&self) -> String {
+    /// The class of the error that the attempt would be.
+    pub(crate) fn class(&self) -> &'static str {
         let status = self.failure.head().map(|head| head.status);
-        let class = self.verdict.kind.class(status);
-        let mut words = format!("{class}: {}", self.reason());
+        self.verdict.kind.class(status)
+    }
+
+    /// The attempt in a few words, led by its class.
+    pub(crate) fn attempt(&self) -> String {
+        let mut words = format!("{}: {}", self.class(), self.reason());
         if let Some(id) = self.request_id() {
             words.push_str(&format!(" (request id {id})"));
         }
@@ -209,9 +204,7 @@ impl Failed<'_> {
             attempt.error,
         );
         let about = LogFields {
-            attempt: Some(attempt.number),
-            status: attempt.status,
-            elapsed: Some(attempt.elapsed),
+            attempt: Some(attempt.clone()),
             request_id: self.request_id(),
             ..fields(self.call)
         };
@@ -255,7 +248,7 @@ impl Failed<'_> {
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
             id.as_ref().map(|id| {
-                let id = redact::withhold(id.as_str(), self.settings.secret_in(id.as_str()));
+                let id = redact::withhold(id.as_str(), self.client.secret_in(id.as_str()));
                 format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
             })
         };
@@ -312,7 +305,7 @@ impl Failed<'_> {
     }
 
     fn header(&self, value: &str) -> String {
-        header(self.call, self.settings, value)
+        header(self.call, self.client, value)
     }
 
     fn request_id(&self) -> Option<String> {
@@ -336,7 +329,7 @@ impl Failed<'_> {
         let words = |reason: &Message| reason.clone().map(|text| self.words(text));
         match self.failure {
             Failure::Unsent { reason, .. } => {
-                let host = self.settings.base_url.host_and_port();
+                let host = self.client.settings().base_url.host_and_port();
                 message![host, ": ", words(reason)]
             }
             Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => words(reason),
@@ -383,11 +376,12 @@ impl Failed<'_> {
                 location: self.header(head.location.as_deref().unwrap_or("nowhere")),
             },
             401 => Advice::CheckKey {
-                variable: self.settings.api_key_from.map(str::to_owned),
+                variable: self.client.settings().api_key_from.map(str::to_owned),
             },
             403 => Advice::CheckKeyRights {
                 write: self.call.is_write(),
             },
+            404 | 410 if self.call.is_other => Advice::CheckPath {},
             404 | 410 => Advice::CheckIds {},
             408 | 500.. => Advice::CallLater {},
             429 => Advice::CallAfter {
@@ -404,7 +398,7 @@ impl Failed<'_> {
     }
 
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        redacted(self.call, self.settings, text)
+        redacted(self.call, self.client, text)
     }
 }
 
@@ -414,12 +408,12 @@ fn is_page(body: &[u8]) -> bool {
 }
 
 /// A header of the service's, for display.
-fn header(call: &Call, settings: &Settings, value: &str) -> String {
-    text::safe(&redacted(call, settings, value), MAX_HEADER)
+fn header(call: &Call, client: &Client, value: &str) -> String {
+    text::safe(&redacted(call, client, value), MAX_HEADER)
 }
 
 /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
-fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str> {
+fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let text = text
         .get(..text.floor_char_boundary(MAX_SEARCHED))
         .unwrap_or(text);
@@ -428,5 +422,5 @@ fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str>
         .as_ref()
         .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
-    redact::withhold(text, settings.secret_in(text).or(prompt))
+    redact::withhold(text, client.secret_in(text).or(prompt))
 }

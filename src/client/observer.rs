@@ -1,17 +1,21 @@
 //! What a running call reports to its caller, which shows it in a log, a callback or an exception's note.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use jiff::Timestamp;
 use tokio::time::Instant;
+use url::Url;
 
+use crate::client::{Call, KeyRequest};
 use crate::config::url::Segment;
-use crate::error::Outcome;
+use crate::error::{Attempt, Outcome};
 
-/// The header that names a call's trace.
+/// The header that names the span of a request.
 pub const TRACEPARENT: &str = "traceparent";
 
 /// How much a note matters.
@@ -26,7 +30,7 @@ pub enum Level {
 }
 
 /// A line for the log: no key, no prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Note {
     pub level: Level,
     pub text: String,
@@ -36,23 +40,23 @@ pub struct Note {
 }
 
 /// What a line is about, besides its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum About {
     /// A call, or one attempt of it.
     Call(Box<LogFields>),
+    /// The caller's function is to be called for the API key.
+    Key(KeyRequest),
     /// A job that was created under a name, and that the store could not record.
     Unrecorded(Box<UnrecordedJob>),
 }
 
-/// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The fields of a log record.
+#[derive(Debug, Clone, Default)]
 pub struct LogFields {
     pub method: String,
     pub path: String,
-    pub attempt: Option<u32>,
-    /// Its status, where an answer came.
-    pub status: Option<u16>,
-    pub elapsed: Option<Duration>,
+    /// The attempt that has ended; `None` where the line is about the whole call.
+    pub attempt: Option<Attempt>,
     /// The service's name for it, shortened for display.
     pub request_id: Option<String>,
 }
@@ -148,6 +152,32 @@ impl Note {
             ..self
         }
     }
+
+    /// The attempt that has ended, if it is about one.
+    pub fn attempt(&self) -> Option<&Attempt> {
+        match &self.about {
+            Some(About::Call(fields)) => fields.attempt.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Makes a span for each call of a caller.
+pub trait Tracer: Send + Sync {
+    /// Begins the span of a call; `None` if there is none.
+    fn begin(&self, call: &Call, url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>>;
+}
+
+/// The span of a call. One that is dropped before its end is that of a call that was dropped.
+pub trait Span: Any + Send + Sync {
+    /// The `traceparent` that names it.
+    fn header(&self) -> Option<HeaderValue>;
+
+    /// An attempt has ended.
+    fn attempted(&mut self, attempt: &Attempt);
+
+    /// The call has ended, with an error of this class if it failed.
+    fn end(&mut self, error: Option<&'static str>);
 }
 
 pub trait Observer: Send + Sync {
@@ -177,8 +207,11 @@ pub trait Observer: Send + Sync {
     /// counts as applied, so that there is no moment at which neither is known.
     fn job(&self, _id: &Segment) {}
 
-    /// The `traceparent` of the trace that the call belongs to.
-    fn trace(&self) -> Option<HeaderValue> {
+    /// What makes spans of its calls, if anything does.
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
         None
     }
+
+    /// Gets the span of a call that has ended.
+    fn span_ended(&self, _span: Box<dyn Span>) {}
 }

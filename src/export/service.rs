@@ -84,6 +84,7 @@ impl ServicePages {
         let path = Template::own(listing.path().to_owned());
         Ok(Call {
             query,
+            is_other: !listing.is_known(),
             ..self.client.read(path, listing.project()?)
         })
     }

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use http::HeaderValue;
 
 use crate::client::Client;
-use crate::client::observer::{Note, Observer};
+use crate::client::observer::{Note, Observer, Span, Tracer};
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
@@ -193,8 +192,12 @@ impl Observer for One<'_> {
         }
     }
 
-    fn trace(&self) -> Option<HeaderValue> {
-        self.all.trace()
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        self.all.tracer()
+    }
+
+    fn span_ended(&self, span: Box<dyn Span>) {
+        self.all.span_ended(span);
     }
 }
 

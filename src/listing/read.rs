@@ -69,24 +69,64 @@ impl<'de> DeserializeSeed<'de> for AnswerOf<'_> {
     type Value = Page;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Page, D::Error> {
-        deserializer.deserialize_map(self)
+        let mut parts = Parts::default();
+        deserializer.deserialize_map(ObjectOf {
+            listing: self.0,
+            path: String::new(),
+            parts: &mut parts,
+        })?;
+        parts.page(self.0).map_err(missing)
     }
 }
 
-impl<'de> Visitor<'de> for AnswerOf<'_> {
-    type Value = Page;
+/// Reads an object of an answer: the answer itself, or one that a path such as `data.items` leads through.
+struct ObjectOf<'a> {
+    listing: &'a Listing,
+    /// The path to it, with a dot at its end.
+    path: String,
+    parts: &'a mut Parts,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectOf<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectOf<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page, A::Error> {
-        let listing = self.0;
+    /// Nothing has no cursor in it.
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        match self.listing.next_cursor() {
+            Some(next) if next.starts_with(&self.path) => {
+                set(&mut self.parts.next, next, NextCursor(None))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self {
+            listing,
+            path,
+            parts,
+        } = self;
         let endpoint = listing.endpoint();
-        let (flag, next) = (listing.has_more(), listing.next_cursor());
-        let mut parts = Parts::default();
+        let (items, flag, next) = (listing.items(), listing.has_more(), listing.next_cursor());
         while let Some(name) = map.next_key::<String>()? {
-            if name == listing.items() {
+            let name = path.clone() + &name;
+            let leads_on = |to: &str| {
+                to.strip_prefix(&*name)
+                    .is_some_and(|rest| rest.starts_with('.'))
+            };
+            if name == items {
                 let new = Rows::new(endpoint.fields, endpoint.key);
                 set(&mut parts.rows, &name, map.next_value_seed(RowsOf(new))?)?;
             } else if endpoint.totals && name == "totals" {
@@ -95,11 +135,22 @@ impl<'de> Visitor<'de> for AnswerOf<'_> {
                 set(&mut parts.has_more, &name, map.next_value::<bool>()?)?;
             } else if Some(name.as_str()) == next {
                 set(&mut parts.next, &name, map.next_value::<NextCursor>()?)?;
+            } else if [Some(items), flag, next]
+                .into_iter()
+                .flatten()
+                .any(leads_on)
+            {
+                let (path, parts) = (name + ".", &mut *parts);
+                map.next_value_seed(ObjectOf {
+                    listing,
+                    path,
+                    parts,
+                })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        parts.page(listing).map_err(missing)
+        Ok(())
     }
 }
 
@@ -327,9 +378,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::url::Segment;
+    use crate::config::url::{Segment, Template};
     use crate::listing::endpoint::{ENDPOINTS, SEARCHES};
-    use crate::listing::quick;
+    use crate::listing::{Shape, quick};
     use crate::text::json;
 
     /// What both readers make of it; they have to agree. Whether the quick one read it.
@@ -497,6 +548,69 @@ mod tests {
                 let rows = listing.decode(body.as_bytes()).unwrap().rows;
                 let cell = rows.iter().next().unwrap().get("path");
                 assert_eq!(cell, path.map_or(Cell::Null, Cell::Text), "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_an_answer_may_stand_deeper() {
+        let listing = Listing::other(
+            &Template::own("/x".to_owned()),
+            None,
+            Vec::new(),
+            Shape {
+                items: "data.items".to_owned(),
+                has_more: "more".to_owned(),
+                next_cursor: Some("data.page.next".to_owned()),
+            },
+        )
+        .unwrap();
+        let read = |body: &str| {
+            let page = listing.decode(body.as_bytes())?;
+            Ok((page.rows.len(), page.has_more, page.cursor))
+        };
+        let next = || Some("a".to_owned());
+        for (body, expected) in [
+            (
+                r#"{"data":{"items":[1,2],"page":{"next":"a"}}}"#,
+                Ok((2, true, next())),
+            ),
+            (
+                r#"{"data":{"page":{"next":"a","x":1},"items":[]},"more":false,"x":{"items":1}}"#,
+                Ok((0, false, next())),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":{"next":null}}}"#,
+                Ok((1, false, None)),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":null}}"#,
+                Ok((1, false, None)),
+            ),
+            (r#"{"data":{"items":[1]}}"#, Err("missing field `more`")),
+            (
+                r#"{"items":[1],"page":{"next":"a"}}"#,
+                Err("missing field `data.items`"),
+            ),
+            (r#"{"data":null}"#, Err("missing field `data.items`")),
+            (
+                r#"{"data":[]}"#,
+                Err("data: invalid type: sequence, expected an object"),
+            ),
+            (
+                r#"{"data":{"items":{}}}"#,
+                Err("data.items: invalid type: map, expected an array"),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":{"next":5}}}"#,
+                Err("data.page.next: invalid type"),
+            ),
+        ] {
+            match (read(body), expected) {
+                (Err::<_, String>(error), Err(begin)) => {
+                    assert!(error.starts_with(begin), "{error}");
+                }
+                (found, expected) => assert_eq!(found, expected.map_err(str::to_owned), "{body}"),
             }
         }
     }

@@ -181,6 +181,7 @@ arguments! {
     whole_only: bool = |value| flag("whole", value);
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
+    raw: bool = |value| flag("raw", value);
     bom: bool = |value| flag("bom", value);
     once: bool = |value| flag("once", value);
     concurrency: usize = |value| match whole("concurrency", value)? {
@@ -189,6 +190,7 @@ arguments! {
     };
     on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
     on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
+    on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
     progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
 }
 

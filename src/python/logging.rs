@@ -10,18 +10,16 @@ use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::errors;
 
-/// `docplatform._hooks.logging`: its logger, and its function that logs a line.
-static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+/// `docplatform._hooks.logging`: its logger, and its functions `log` and `watch`.
+static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
 
 const DEBUG: u8 = 10;
 
-fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
+fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
     HOOKS.get_or_try_init(py, || {
         let hooks = import(py, "docplatform._hooks.logging")?;
-        Ok((
-            hooks.getattr("logger")?.unbind(),
-            hooks.getattr("log")?.unbind(),
-        ))
+        let get = |name| hooks.getattr(name).map(Bound::unbind);
+        Ok([get("logger")?, get("log")?, get("watch")?])
     })
 }
 
@@ -34,7 +32,7 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
                 return Ok(false);
             }
         }
-        let (logger, _) = hooks(py)?;
+        let [logger, ..] = hooks(py)?;
         logger
             .bind(py)
             .call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?
@@ -47,12 +45,23 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
+/// Calls a function of the user's that only watches; what it raises is logged.
+pub(crate) fn watch(
+    py: Python<'_>,
+    name: &str,
+    function: &Py<PyAny>,
+    value: Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let [.., watch] = hooks(py)?;
+    watch.bind(py).call_out((name, function, value)).map(drop)
+}
+
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }
 
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
-    let (logger, log) = hooks(py)?;
+    let [logger, log, _] = hooks(py)?;
     let level = match note.level {
         Level::Debug => DEBUG,
         Level::Info => 20,
@@ -74,19 +83,17 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
             method,
             path,
             attempt,
-            status,
-            elapsed,
             request_id,
         } = about;
-        let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
+        let attempt = attempt.as_ref();
         let values = (
             level,
             &note.text,
             text(method),
             text(path),
-            *attempt,
-            *status,
-            elapsed,
+            attempt.map(|attempt| attempt.number),
+            attempt.and_then(|attempt| attempt.status),
+            attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
             request_id,
         );
         log.bind(py).call_out(values)?;

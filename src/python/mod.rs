@@ -81,7 +81,7 @@ mod _native {
     #[pymodule_export]
     use super::bridge::DrivenOperation;
     #[pymodule_export]
-    use super::client::options::{_api_key, _check, _proxy};
+    use super::client::options::{_api_key, _check, _proxy, CheckedKey};
     #[pymodule_export]
     use super::client::{_panic, AsyncClient, BlockingClient};
     #[pymodule_export]
@@ -102,6 +102,8 @@ mod _native {
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
+    #[pymodule_export]
+    use super::tracing::_instrument;
     #[pymodule_export]
     use super::words::_all_parts;
 }

@@ -96,6 +96,7 @@ fn advice(advice: &Advice) -> String {
         Advice::CheckPage {} => {
             "a login page, a proxy or another server answered: check that base_url is the address of the API"
         }
+        Advice::CheckPath {} => "check the path and the ids in it",
         Advice::CheckProxy {} => "check proxy=, or the environment's HTTPS_PROXY and HTTP_PROXY",
         Advice::FetchRange {
             listing,

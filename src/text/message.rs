@@ -129,6 +129,8 @@ advice! {
     CheckProxy {}
     /// A web page came instead of JSON.
     CheckPage {}
+    /// A path that the user gave.
+    CheckPath {}
     FewerCalls {}
     /// A store has nothing yet.
     FillStore {}

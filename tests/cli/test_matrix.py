@@ -108,6 +108,7 @@ ROWS = [
         json=("-o", "r.html", "--force", "--json"),
     ),
     Row("fix", JANUARY, store=9),
+    Row("api", ("GET", "/v2/agent/{project_id}/job/job-1")),
     Row("doctor", shows_failures=True),
 ]
 

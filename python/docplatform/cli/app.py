@@ -9,6 +9,7 @@ import click
 
 import docplatform
 from docplatform.cli import (
+    api,
     compare,
     dataset,
     doctor,
@@ -124,6 +125,7 @@ for _command in (
     *map(_of, LISTINGS),
     sync.sync,
     dataset.dataset,
+    api.api,
     report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),

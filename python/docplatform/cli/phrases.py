@@ -102,6 +102,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "CheckKeyRights": None,
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
+    "CheckPath": None,
     "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
     "FetchRange": _fetch,
     "FetchSlices": lambda _, every: (

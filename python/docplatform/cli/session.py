@@ -187,8 +187,6 @@ class Session:
                 _, key = secrets.read(self.api_key_file)
                 # The client reads the environment itself, and names the variable in its errors.
                 client = Client(key if self.api_key_file else None, **shared, **settings)
-                # So that no traceback contains it.
-                del key
             with client, self._kept(client):
                 yield client
 
@@ -262,6 +260,11 @@ class Session:
 def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Gives a command about jobs the shared options, as its first argument."""
     return _with(command, (_JOB_PATH, *_SHARED))
+
+
+def with_request(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Gives a command the options of the connection, and what to do when the budget is spent."""
+    return _with(command, (_ON_BUDGET, *_SHARED))
 
 
 def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:

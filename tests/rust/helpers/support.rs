@@ -286,6 +286,7 @@ pub(crate) fn read() -> Call {
         body: None,
         lane: Lane::Jobs,
         cap: 1 << 20,
+        is_other: false,
         prompt: None,
         journal: None,
     }

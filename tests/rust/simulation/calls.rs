@@ -184,6 +184,7 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         query: Vec::new(),
         body: None,
         lane,
+        is_other: false,
         cap: 1 << 20,
         prompt: None,
         journal: None,

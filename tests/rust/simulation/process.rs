@@ -5,14 +5,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docplatform::budget::Grant;
-use docplatform::client::observer::{Note, Observer};
-use docplatform::client::{Client, ClientStore, Stats, WaitOrStop};
+use docplatform::client::observer::{Note, Observer, Span, Tracer};
+use docplatform::client::{Call, Client, ClientStore, Stats, WaitOrStop};
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::{ApiKey, Options};
+use docplatform::error::Attempt;
 use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use tokio::time::{Instant, sleep};
+use url::Url;
 
 use crate::dice::Dice;
 use crate::disk;
@@ -67,9 +71,29 @@ pub(crate) struct Ear {
 impl Observer for Ear {
     fn note(&self, _note: Note) {}
 
-    fn trace(&self) -> Option<HeaderValue> {
-        Some(HeaderValue::from(self.tag))
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        Some(Arc::new(Tag(self.tag)))
     }
+}
+
+/// The span of each of its calls, whose name on the wire is the call's number.
+struct Tag(u64);
+
+impl Tracer for Tag {
+    fn begin(&self, _call: &Call, _url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>> {
+        let span: Box<dyn Span> = Box::new(Self(self.0));
+        std::future::ready(Some(span)).boxed()
+    }
+}
+
+impl Span for Tag {
+    fn header(&self) -> Option<HeaderValue> {
+        Some(HeaderValue::from(self.0))
+    }
+
+    fn attempted(&mut self, _attempt: &Attempt) {}
+
+    fn end(&mut self, _error: Option<&'static str>) {}
 }
 
 impl ExportObserver for Ear {}
