@@ -266,8 +266,9 @@ fn whole(number: &Value) -> Option<i64> {
 
 fn check_error(error: &Error, write: bool, status: StatusCode) {
     let outcome = match status.as_u16() {
-        200..300 => Outcome::Applied,
-        408 | 500.. => Outcome::Unknown,
+        // The body decides.
+        200..300 if error.outcome == Some(Outcome::Applied) => Outcome::Applied,
+        200..300 | 408 | 500.. => Outcome::Unknown,
         _ => Outcome::Rejected,
     };
     assert_eq!(error.outcome, write.then_some(outcome), "{error}");

@@ -90,7 +90,7 @@ pub enum Outcome {
     Rejected,
     /// Bytes may have left and there is no trustworthy verdict.
     Unknown,
-    /// A 2xx head came, but its body cannot be used.
+    /// The object that was asked for came, but it cannot be read.
     Applied,
 }
 

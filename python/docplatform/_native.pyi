@@ -343,6 +343,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -360,6 +361,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -370,8 +373,8 @@ class Client:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
 
@@ -392,6 +395,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -403,9 +407,10 @@ class Client:
         Args:
             prompt: What the agent is to do, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
-                for each organization and project. If two calls come at the same time, one creates the job, and both
-                wait for it. A creation that was not sent, or that the service refused, frees the name.
+                and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
+                ``store``. Names are kept for each organization and project. If two calls come at the same time, one
+                creates the job, and both wait for it. A creation that was not sent, or that the service refused, frees
+                the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
@@ -415,6 +420,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -436,8 +443,8 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
@@ -459,6 +466,7 @@ class Client:
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
+        final: Sequence[str] = (),
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> JobsReport:
@@ -482,6 +490,8 @@ class Client:
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+                status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.
 
@@ -555,7 +565,7 @@ class Client:
         Args:
             name: The name that was given as ``once=``.
             job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it was never created, which frees the name.
+                ``None`` if it is not there after some minutes, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -590,6 +600,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -607,6 +618,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -622,8 +635,8 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")
@@ -3247,6 +3260,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3264,6 +3278,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3274,8 +3290,8 @@ class AsyncClient:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
 
@@ -3296,6 +3312,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3307,9 +3324,10 @@ class AsyncClient:
         Args:
             prompt: What the agent is to do, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
-                for each organization and project. If two calls come at the same time, one creates the job, and both
-                wait for it. A creation that was not sent, or that the service refused, frees the name.
+                and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
+                ``store``. Names are kept for each organization and project. If two calls come at the same time, one
+                creates the job, and both wait for it. A creation that was not sent, or that the service refused, frees
+                the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
@@ -3319,6 +3337,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3340,8 +3360,8 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
@@ -3363,6 +3383,7 @@ class AsyncClient:
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
+        final: Sequence[str] = (),
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, JobsReport]:
@@ -3386,6 +3407,8 @@ class AsyncClient:
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+                status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.
 
@@ -3461,7 +3484,7 @@ class AsyncClient:
         Args:
             name: The name that was given as ``once=``.
             job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it was never created, which frees the name.
+                ``None`` if it is not there after some minutes, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -3498,6 +3521,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3515,6 +3539,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3530,8 +3556,8 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")

@@ -138,7 +138,7 @@ class JobsReport(NamedTuple):
     """What became of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
 
     Attributes:
-        done: Jobs that are ``completed`` or ``archived``: a dict from name to ``Job``.
+        done: Jobs that are ``completed`` or ``archived``, or have a status of ``final=``: a dict from name to ``Job``.
         failed: Jobs that failed, and jobs that were not created: a dict from name to ``Job`` or to the error.
         unknown: Jobs whose result is not known: a dict from name to the error (the creation was not confirmed, the wait
             ended early), or to the last ``Job`` of one that was running when the call was interrupted.
@@ -158,11 +158,11 @@ class JobsReport(NamedTuple):
     requests: int
 
     @classmethod
-    def _of(cls, names: list[str], results: dict[str, Any], requests: int) -> JobsReport:
+    def _of(cls, names: list[str], results: dict[str, Any], requests: int, final: list[str]) -> JobsReport:
         report = cls({}, {}, {}, requests)
         for name in names:
             if name in results:
-                getattr(report, _fate(results[name]))[name] = results[name]
+                getattr(report, _fate(results[name], final))[name] = results[name]
         return report
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -189,9 +189,9 @@ class JobsReport(NamedTuple):
         return notebook.tuples("Jobs", ("name", "result", "job", "status", "pr_link", "error"), rows)
 
 
-def _fate(result: Any) -> str:
+def _fate(result: Any, final: list[str]) -> str:
     if isinstance(result, docplatform.Job):
-        fate = "done" if result.is_final else "unknown"
+        fate = "done" if result.is_final or result.status in final else "unknown"
         return "failed" if result.status == "failed" else fate
     # A ValueError, as of a name that was used with another prompt, has no outcome: nothing was sent.
     return "failed" if getattr(result, "outcome", "not_sent") in ("not_sent", "rejected") else "unknown"

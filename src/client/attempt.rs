@@ -103,6 +103,8 @@ pub enum Failure {
         head: Box<Head>,
         reason: Message,
         body: Bytes,
+        /// Whether it is the object that was asked for all the same.
+        is_requested: bool,
     },
 }
 
@@ -186,7 +188,7 @@ impl Client {
                 "{}: an unreadable Retry-After was ignored",
                 messages::what(call)
             );
-            observer.note(Note::new(Level::Warning, text).about(messages::fields(call)));
+            observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
@@ -274,8 +276,12 @@ fn whole(
             });
         }
         Some(Err(Lost::Unusable(reason))) => {
-            let (reason, body) = (reason.into(), Bytes::new());
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason: reason.into(),
+                body: Bytes::new(),
+                is_requested: false,
+            });
         }
         Some(Err(Lost::TooLarge(body))) => {
             let reason = message![
@@ -283,7 +289,12 @@ fn whole(
                 Advice::SmallerAnswers {},
             ];
             let body = body.slice(..MAX_ERROR_BODY.min(cap));
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason,
+                body,
+                is_requested: false,
+            });
         }
         Some(Err(Lost::Broken(reason))) => (reason.into(), false),
         None => (late(), true),

@@ -61,6 +61,8 @@ pub struct Call {
     pub prompt: Option<Arc<str>>,
     /// Where its attempts are noted, beyond this process.
     pub journal: Option<Arc<dyn Journal>>,
+    /// What it shares with other calls that want the same.
+    pub flight: Option<Arc<dyn SingleFlight>>,
 }
 
 /// A note about a write that outlives the process: it is there whenever the write may have happened.
@@ -71,6 +73,20 @@ pub trait Journal: Send + Sync {
 
     /// It is proven that nothing happened.
     fn nothing_happened(&self);
+}
+
+/// A request that several calls want at the same time: one of them sends it, and the others wait for what it brings.
+pub trait SingleFlight: Send + Sync {
+    /// Waits until this call is the one that sends it, until `deadline` at the latest. Fails if another call has got what it
+    /// brings. An error's text follows "not sent".
+    fn enter<'a>(
+        &'a self,
+        deadline: Instant,
+        observer: &'a dyn Observer,
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// Another call may send it, while this one waits for the budget.
+    fn leave(&self);
 }
 
 impl fmt::Debug for Call {
@@ -103,6 +119,22 @@ pub struct Answer {
     pub head: Box<Head>,
     pub headers: HeaderMap,
     pub body: Bytes,
+}
+
+/// Why an answer cannot be read.
+pub struct DecodeError {
+    pub reason: String,
+    /// Whether it is the object that was asked for all the same: then a write has happened.
+    pub is_requested: bool,
+}
+
+impl From<String> for DecodeError {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            is_requested: false,
+        }
+    }
 }
 
 /// A whole 2xx answer that nobody has read yet, and the attempts that led to it.
@@ -160,12 +192,12 @@ impl Received {
     }
 
     /// Reads the answer with `decode`. If that fails, the call has failed.
-    pub fn read<T>(
+    pub fn read<T, E: Into<DecodeError>>(
         mut self,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String>,
+        decode: impl FnOnce(&Answer) -> Result<T, E>,
     ) -> Result<T> {
-        let reason = match decode(&self.answer) {
+        let error = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
                 lock(&self.client.shared.retry_quota).give_back(self.tries.last_retry);
@@ -173,11 +205,16 @@ impl Received {
                     .answered(&self.call, &self.answer.head, &mut self.tries, observer);
                 return Ok(value);
             }
-            Err(reason) => reason.into(),
+            Err(error) => error.into(),
         };
         let Answer { head, body, .. } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
-        let failure = Failure::Unreadable { head, reason, body };
+        let failure = Failure::Unreadable {
+            head,
+            reason: error.reason.into(),
+            body,
+            is_requested: error.is_requested,
+        };
         let report = self
             .client
             .failed(&self.call, &failure, &mut self.tries, observer);
@@ -189,11 +226,11 @@ impl Received {
 
 impl Client {
     /// Sends `call`, as often as the policy allows, and reads its whole 2xx answer with `decode`.
-    pub async fn call<T>(
+    pub async fn call<T, E: Into<DecodeError>>(
         &self,
         call: Call,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String> + Send,
+        decode: impl FnOnce(&Answer) -> Result<T, E> + Send,
     ) -> Result<T> {
         self.fetch(call, &mut self.deadline(), observer)
             .await?
@@ -334,7 +371,7 @@ impl Client {
             } else {
                 messages::ATTEMPT_FAILED
             };
-            let about = Some(messages::fields(call).into());
+            let about = Some(messages::fields(call, self).into());
             self.pause(
                 pause,
                 &format!("{}: retry {number}", report.what()),

@@ -36,13 +36,34 @@ pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.shown())
 }
 
-/// What the records of all lines about a call have.
-pub(crate) fn fields(call: &Call) -> LogFields {
+/// The fields of a log record about a call.
+pub(crate) fn fields(call: &Call, client: &Client) -> LogFields {
+    let id = call.id.as_ref().filter(|_| call.lane != Lane::Analytics);
     LogFields {
         method: call.method.to_string(),
         path: call.path.shown(),
+        ..fields_of(
+            client,
+            call.project.as_ref().map(Segment::as_str),
+            id.map(Segment::as_str),
+        )
+    }
+}
+
+/// The fields of a log record about a project and a job.
+pub(crate) fn fields_of(client: &Client, project: Option<&str>, job: Option<&str>) -> LogFields {
+    LogFields {
+        project_id: project.map(|id| shown_id(client, id)),
+        job_id: job.map(|id| shown_id(client, id)),
+        host: client.settings.base_url.host().to_owned(),
         ..LogFields::default()
     }
+}
+
+/// An id for display. A secret in it is withheld.
+fn shown_id(client: &Client, id: &str) -> String {
+    let id = redact::withhold(id, client.secret_in(id));
+    text::safe(&id, MAX_SEGMENT)
 }
 
 pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attempt) -> Note {
@@ -60,9 +81,10 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
         attempt.elapsed.as_secs_f64()
     );
     let about = LogFields {
+        status: attempt.status,
         attempt: Some(attempt),
         request_id,
-        ..fields(call)
+        ..fields(call, client)
     };
     Note::new(Level::Debug, text).about(about)
 }
@@ -103,6 +125,23 @@ pub(crate) fn no_place(deadline: Duration) -> Error {
     Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
 }
 
+/// Another call fetches what the call wants, and takes longer than the call may.
+pub(crate) fn still_fetching(deadline: Duration) -> Error {
+    let text = format!(
+        " within its deadline of {} s, because another call was still fetching the same page",
+        deadline.as_secs_f64(),
+    );
+    Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
+}
+
+/// The store did not say whether another call fetches what the call wants.
+pub(crate) fn no_claim(mut error: Error) -> Error {
+    error
+        .message
+        .prepend(", because the store could not be asked for the page again: ");
+    error
+}
+
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
     error
@@ -112,13 +151,13 @@ pub(crate) fn no_ledger(mut error: Error) -> Error {
 }
 
 /// The line about an earlier request whose end the ledger does not know yet.
-pub(crate) fn not_settled(fault: &Error) -> Note {
+pub(crate) fn not_settled(client: &Client, fault: &Error) -> Note {
     let text = format!(
         "the store could not record the end of an earlier request, which counts as sent until a later \
          request records it: {}",
         fault.message,
     );
-    Note::new(Level::Warning, text)
+    Note::new(Level::Warning, text).about(fields_of(client, None, None).with(fault))
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
@@ -136,7 +175,7 @@ fn held(call: &Call, slot: Slot) -> (&'static str, Option<Setting>) {
     }
 }
 
-pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+pub(crate) fn waits_for_budget(call: &Call, client: &Client, slot: Slot) -> Note {
     let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
@@ -149,7 +188,7 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         waiting: Some(waiting),
         ..Note::new(Level::Info, text)
     };
-    note.about(fields(call))
+    note.about(fields(call, client))
 }
 
 /// The budget has no free request, and the call does not wait.
@@ -204,9 +243,11 @@ impl Failed<'_> {
             attempt.error,
         );
         let about = LogFields {
+            status: attempt.status,
+            error_type: attempt.class,
             attempt: Some(attempt.clone()),
             request_id: self.request_id(),
-            ..fields(self.call)
+            ..fields(self.call, self.client)
         };
         Note::new(Level::Warning, text).about(about)
     }
@@ -215,7 +256,13 @@ impl Failed<'_> {
         let begin = format!("{}: {}", self.what(), self.lead());
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
-            message.push(Advice::LookBeforeRepeat {});
+            if matches!(self.failure, Failure::Unreadable { body, .. } if is_page(body)) {
+                message.push(Advice::CheckPage {});
+            }
+            message.push(match self.verdict.outcome {
+                Some(Outcome::Applied) => Advice::DoNotRepeat {},
+                _ => Advice::LookBeforeRepeat {},
+            });
         } else if message.advice().is_none()
             && let Some(advice) = self.advice()
         {
@@ -247,10 +294,8 @@ impl Failed<'_> {
     /// The ids that stand in the path, as they were given: log lines do without them.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
-            id.as_ref().map(|id| {
-                let id = redact::withhold(id.as_str(), self.client.secret_in(id.as_str()));
-                format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
-            })
+            let id = id.as_ref()?;
+            Some(format!("{name} '{}'", shown_id(self.client, id.as_str())))
         };
         let of_id = if self.call.lane == Lane::Analytics {
             "conversation"
@@ -333,7 +378,9 @@ impl Failed<'_> {
                 message![host, ": ", words(reason)]
             }
             Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => words(reason),
-            Failure::Unreadable { head, reason, body } => {
+            Failure::Unreadable {
+                head, reason, body, ..
+            } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
                 let answer = format!(
                     " (content type {}, begins {:?})",

@@ -36,7 +36,7 @@ mod stats;
 
 pub use crate::store::ClientStore;
 pub use attempt::{Failure, Head};
-pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
+pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, Received, SingleFlight};
 pub use keys::KeyRequest;
 pub use stats::{Snapshot, Stats};
 
@@ -83,7 +83,10 @@ impl Books {
         let clock = store
             .as_ref()
             .map_or_else(Clock::system, |store| store.clock.clone());
-        let (exports, names) = (store.clone().map(Exports), store.clone().map(OnceNames));
+        let (exports, names) = (
+            store.clone().map(Exports::new),
+            store.clone().map(OnceNames),
+        );
         Arc::new(Self {
             clock,
             store,
@@ -289,6 +292,7 @@ impl Client {
             is_other: false,
             prompt: None,
             journal: None,
+            flight: None,
         }
     }
 

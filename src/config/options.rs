@@ -269,7 +269,7 @@ impl Options {
             )?),
             None => api_key.clone().map(Organization::Key),
         };
-        let timeout = seconds(Setting::Timeout, self.timeout)?;
+        let deadline = seconds(Setting::Deadline, self.deadline)?;
         let store = self.store.clone();
         let store = store.filter(|path| !path.as_os_str().is_empty()).map(|path| {
             let organization = organization.ok_or_else(|| {
@@ -291,8 +291,8 @@ impl Options {
             api_key_from: self.variable_of(Setting::ApiKey),
             base_url,
             project_id,
-            timeout,
-            deadline: seconds(Setting::Deadline, self.deadline)?,
+            timeout: seconds(Setting::Timeout, self.timeout)?,
+            deadline,
             max_retries: self.max_retries,
             max_retry_after: seconds_or_zero(Setting::MaxRetryAfter, self.max_retry_after)?,
             headers: headers(&self.headers)?,
@@ -304,13 +304,12 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms: self.terms()?.map(|terms| terms.patient(timeout)),
-            // A write has twice the time.
+            terms: self.terms()?.map(|terms| terms.patient(deadline)),
             job_terms: self
                 .jobs_per_hour
                 .map(|jobs| self.job_terms(jobs))
                 .transpose()?
-                .map(|terms| terms.patient(2 * timeout)),
+                .map(|terms| terms.patient(deadline)),
             settle_days: self.settle_days,
             refresh: self.refresh,
             store,
@@ -398,7 +397,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 10,
-                patience: 30_000
+                patience: 90_000
             })
         );
         let organization = Organization::Name("acme".to_owned());
@@ -424,7 +423,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 0,
-                patience: 30_000
+                patience: 90_000
             })
         );
         assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));

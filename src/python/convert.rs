@@ -498,6 +498,17 @@ pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
 }
 
+/// The statuses that end a wait besides the known ones.
+pub(crate) fn final_statuses(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "final must be a tuple or list of statuses, such as (\"cancelled\",)",
+        ));
+    }
+    let statuses = value.try_iter()?;
+    statuses.map(|status| text("final", &status?)).collect()
+}
+
 /// A name of `once=`, for a client that can keep it.
 pub(crate) fn once_name(
     client: &Client,

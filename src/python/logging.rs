@@ -72,31 +72,40 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         .call_method_out(intern!(py, "isEnabledFor"), (level,))?
         .is_truthy()?
     {
+        // A record without a call has the same attributes, so that every formatter can name them.
         let none = LogFields::default();
         let about = match &note.about {
-            Some(About::Call(fields)) => fields,
-            _ => &none,
+            Some(About::Call(fields) | About::UnknownStatus { fields, .. }) => fields,
+            Some(About::Unrecorded(job)) => &job.fields,
+            Some(About::Key(_)) | None => &none,
         };
-        // A record without a call has the same attributes, so that every formatter can name them.
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let LogFields {
             method,
             path,
+            project_id,
+            job_id,
+            host,
             attempt,
+            status,
+            error_type,
             request_id,
         } = about;
         let attempt = attempt.as_ref();
-        let values = (
+        log.bind(py).call_out((
             level,
             &note.text,
             text(method),
             text(path),
+            project_id,
+            job_id,
+            text(host),
             attempt.map(|attempt| attempt.number),
-            attempt.and_then(|attempt| attempt.status),
+            *status,
+            *error_type,
             attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
             request_id,
-        );
-        log.bind(py).call_out(values)?;
+        ))?;
     }
     Ok(())
 }

@@ -99,7 +99,22 @@ def test_a_failed_job_is_5_unless_it_is_only_looked_at(cli: Cli) -> None:
     ended = cli("job", "run", "Fix it", *SOON)
     assert (ended.status, ended.out) == (5, "")
     assert "job job-1 failed" in ended.err
+    assert "another name" not in ended.err
     assert (cli("job", "wait", "job-1").status, cli("job", "get", "job-1").status) == (5, 0)
+
+
+@pytest.mark.row("N5")
+def test_a_status_that_is_not_known_is_named_and_can_end_the_wait(cli: Cli) -> None:
+    cli.stub.script_job("can celled")
+    ended = cli("job", "run", "Fix it", "--timeout", "0", *SOON)
+    assert (ended.status, ended.out) == (6, "")
+    warning = "the status 'can celled', which this client does not know: the wait goes on"
+    assert ended.err.count(warning) == 1
+    advice = "look at the job on the platform: if it has ended, --final 'can celled' ends a wait for it"
+    assert ended.err.splitlines()[-1].endswith(advice)
+    assert "keeps running" not in ended.err
+    ended = cli("job", "wait", "job-1", "--final", "can celled", *SOON)
+    assert (ended.status, ended.err.splitlines()[-1]) == (0, "Job job-1 is can celled.")
 
 
 @pytest.mark.row("J12")

@@ -219,17 +219,26 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
 
 @pytest.mark.row("A6", "D1", "M4")
 @pytest.mark.parametrize(
-    "body",
-    [b"<html>", b'{"cut": ', b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"],
+    ("body", "outcome"),
+    [
+        (b"<html>", "unknown"),
+        (b'{"cut": ', "unknown"),
+        (b'{"id": "job-\xff"}', "unknown"),
+        (b'{"id": "job-\\ud800"}', "unknown"),
+        # JSON, but no number of Python's.
+        (b'{"n": ' + b"9" * 5000 + b"}", "applied"),
+    ],
 )
-def test_an_answer_with_invalid_characters_is_not_repaired(face: Face, stub: StubServer, body: bytes) -> None:
+def test_an_answer_with_invalid_characters_is_not_repaired(
+    face: Face, stub: StubServer, body: bytes, outcome: str
+) -> None:
     serve(stub, body, body)
     client = face.client(stub)
     with pytest.raises(ResponseError):
         face.run(client.request("GET", "/v3/things"))
     with pytest.raises(UnconfirmedWriteError) as caught:
         face.run(client.request("POST", "/v3/things"))
-    assert caught.value.outcome == "applied"
+    assert caught.value.outcome == outcome
 
 
 def test_a_request_may_have_headers_and_a_timeout_of_its_own(face: Face, stub: StubServer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import output, phrases
+from docplatform.cli import files, output, phrases
 from docplatform.cli.exits import Exit
 from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
@@ -37,6 +37,7 @@ def read(file: str, *, quiet: bool) -> dict[str, str]:
 
 def run(session: Session, prompts: dict[str, str], **how: Any) -> None:
     """Runs the jobs, prints every outcome, and ends with the exit code of the worst one."""
+    files.check_printing()
     show = partial(_show, session)
     with session.client() as client:
         report = start(session, client, prompts, show, once=session.store is not None, **how)

@@ -20,7 +20,7 @@ from docplatform.cli import batch, cost, files, output
 from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
-from docplatform.cli.job import concurrency_option, intervals, wait_options
+from docplatform.cli.job import concurrency_option, given, wait_options
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
@@ -68,13 +68,12 @@ def fix(
     wanted: str | None,
     yes: bool,
     concurrency: int,
-    timeout: float,
-    poll_interval: float | None,
     name: str | None,
     format_: str | None,
     force: bool,
     raw: bool,
     bom: bool,
+    **how: Any,
 ) -> None:
     """List what readers stumble over, the costliest problem first.
 
@@ -113,8 +112,7 @@ def fix(
             rows = found[:first] if first else [row for row in found if subject(row) == wanted]
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
-            waits = intervals(timeout, poll_interval)
-            report = _hand_over(session, client, days, rows, show, waits, yes=yes, concurrency=concurrency)
+            report = _hand_over(session, client, days, rows, show, given(how), yes=yes, concurrency=concurrency)
             code = batch.worst(report)
         else:
             if writer is not None:

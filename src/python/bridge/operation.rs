@@ -2,18 +2,19 @@
 //! message, and how it ends from outside.
 
 use std::panic::AssertUnwindSafe;
-use std::process;
 use std::sync::Arc;
 use std::task::{self, Poll};
+use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyWeakrefReference};
 
-use crate::client::observer::{About, Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
@@ -24,7 +25,7 @@ use crate::python::bridge::wake::Waker;
 use crate::python::client::hooks::Hooks;
 use crate::python::listing::rows;
 use crate::python::words::{carry, words};
-use crate::python::{errors, job, logging, progress, tracing};
+use crate::python::{convert, errors, job, logging, progress, tracing};
 use crate::text::message::{Advice, Message, message};
 
 /// Makes the Python value of a result, on the caller's thread.
@@ -344,8 +345,12 @@ impl Running {
                         errors::attempt_to_py(py, attempt)?,
                     )?;
                 }
-                if let Some(About::Unrecorded(job)) = &note.about {
-                    job::warn_unrecorded(py, &note.text, job)?;
+                match &note.about {
+                    Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
+                    Some(About::UnknownStatus { status, .. }) => {
+                        job::warn_status(py, &note.text, status)?
+                    }
+                    _ => {}
                 }
                 if let Some(waiting) = note.waiting {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
@@ -492,10 +497,11 @@ impl Running {
     /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job. A write that may
     /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
     pub(crate) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        // After this the request can no longer leave, so "not sent" is true.
+        self.inbox.state().ended = true;
+        let error = self.await_answer(py, error);
         let (job, write, lost) = {
-            let mut state = self.inbox.state();
-            // From here on nothing is sent of which this says that it was not.
-            state.ended = true;
+            let state = self.inbox.state();
             let lost = state.messages.iter().find_map(|message| match message {
                 InboxMessage::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
@@ -519,9 +525,13 @@ impl Running {
             );
             return error;
         }
+        let _ = error.value(py).setattr("_job_id", &job);
+        let mut about = LogFields::default();
         let note = match (job, write) {
             (Some(job), _) => {
-                let what = format!("job {} keeps running", crate::text::safe(&job, MAX_SEGMENT));
+                let shown = crate::text::safe(&job, MAX_SEGMENT);
+                let what = format!("job {shown} keeps running");
+                about.job_id = Some(shown);
                 message![what, Advice::WaitForJob { job }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
@@ -537,12 +547,45 @@ impl Running {
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,
-                &Note::new(Level::Warning, format!("interrupted: {note}")),
+                &Note::new(Level::Warning, format!("interrupted: {note}")).about(about),
             )
         {
             other.write_unraisable(py, None);
         }
         error
+    }
+
+    /// After a signal, waits for the answer to a write that has left, as long as `docplatform._hooks.patience` says.
+    /// A further signal ends the wait, and is returned in place of `error`.
+    fn await_answer(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let is_signal = error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if self.face == Face::Async || !is_signal || !self.awaits_answer() {
+            return error;
+        }
+        let seconds = convert::hook(py, "patience", "seconds").and_then(|hook| hook.call_out(()));
+        let patience = match seconds.and_then(|seconds| seconds.extract()) {
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+            Err(another) => return another,
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < patience && self.awaits_answer() {
+            runtime::blocked(py, || thread::park_timeout(runtime::SIGNAL_CHECK_INTERVAL));
+            if let Err(another) = py.check_signals() {
+                return another;
+            }
+        }
+        error
+    }
+
+    /// Whether a write has left, and its answer may still come.
+    fn awaits_answer(&self) -> bool {
+        let state = self.inbox.state();
+        let is_running = state.task.as_ref().is_some_and(|task| !task.is_finished());
+        is_running
+            && match &self.wants.batch {
+                Some(batch) => batch.batch.is_creating(),
+                None => state.write == Some(Outcome::Unknown),
+            }
     }
 
     /// The callback, for the garbage collector.

@@ -134,14 +134,14 @@ impl Handle {
             .unwrap_or_else(|| pool.client.clone()))
     }
 
-    /// The core client with more headers and another timeout, for one request.
-    pub(crate) fn client_for(
+    /// The settings of one request, with more headers and another timeout.
+    pub(crate) fn settings_for(
         &self,
         headers: Vec<(String, String)>,
         timeout: Option<f64>,
         raw: bool,
-    ) -> Result<Client> {
-        let (client, mut options) = (self.client()?, self.options.clone());
+    ) -> Result<Arc<Settings>> {
+        let mut options = self.options.clone();
         options.timeout = timeout.unwrap_or(options.timeout);
         // A write has twice the time.
         options.deadline = timeout.map_or(options.deadline, |timeout| {
@@ -158,7 +158,7 @@ impl Handle {
             let any = HeaderValue::from_static("*/*");
             settings.headers.entry(ACCEPT).or_insert(any);
         }
-        Ok(client.with(settings).unwrap_or(client))
+        Ok(settings.into())
     }
 
     pub(crate) fn settings(&self) -> &Settings {

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, CREATE_JOB, Call, Client, WaitOrStop};
+use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError, WaitOrStop};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
@@ -47,7 +47,8 @@ impl BaseClient {
         let call = || {
             let headers = headers.map(|headers| convert::pairs("headers", headers));
             let headers = headers.transpose()?.unwrap_or_default();
-            let client = self.handle.client_for(headers, timeout, raw)?;
+            let client = self.handle.client()?;
+            let settings = self.handle.settings_for(headers, timeout, raw)?;
             let template = plain_path(path)?;
             let body = json
                 .map(|json| convert::json_in("json", json))
@@ -76,23 +77,29 @@ impl BaseClient {
                 body: body.map(|body| body.to_string().into()),
                 ..call
             };
-            Ok((client.on_budget(on_budget), call))
+            Ok((settings, call))
         };
-        let (client, call) = if write {
+        let (settings, call) = if write {
             errors::not_sent(py, call())
         } else {
             call()
         }?;
+        let with_settings = move |client: Client| {
+            let client = client.with(settings).unwrap_or(client);
+            client.on_budget(on_budget)
+        };
         let op = if raw {
-            let ask = move |_, inbox: Arc<Inbox>| async move {
+            let ask = move |client, inbox: Arc<Inbox>| async move {
+                let client = with_settings(client);
                 client
-                    .call(call, &*inbox, |answer| Ok(answer.clone()))
+                    .call(call, &*inbox, |answer| Ok::<_, DecodeError>(answer.clone()))
                     .await
             };
             self.op("Client.request", ask, response)
         } else {
-            let ask =
-                move |_, inbox: Arc<Inbox>| async move { client.call(call, &*inbox, decode).await };
+            let ask = move |client, inbox: Arc<Inbox>| async move {
+                with_settings(client).call(call, &*inbox, decode).await
+            };
             let answer = move |py: Python<'_>, value: Value| answer(py, &value, write);
             self.op("Client.request", ask, answer)
         };
