@@ -57,6 +57,7 @@ __all__ = [
     "AsyncVisitors",
     "Client",
     "Comparison",
+    "FixList",
     "Job",
     "Rows",
     "Table",
@@ -514,6 +515,48 @@ class Client:
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
         """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> FixList:
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
+            'completed'
+        """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
         nothing.
@@ -802,7 +845,7 @@ class Client:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -872,7 +915,7 @@ class Client:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -941,7 +984,7 @@ class Client:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -1007,7 +1050,7 @@ class Client:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
@@ -2773,6 +2816,31 @@ class TrendTable(Table):
         """
 
 @final
+class FixList(Table):
+    """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase that readers
+    searched for without a click, the costliest first. It never changes and never sends a request.
+
+    ``readers`` is about how many people met the problem. It adds up three estimates: the people who read the page
+    (``human``, or those who rated it if they are more), times the lower end of the 95 % Wilson interval of the share of
+    thumbs down; the unanswered questions that were asked on the page; the searches that ended without a click, which are
+    ``hits * (1 - ctr)`` for phrases with a click-through rate below 0.1.
+
+    The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers`` (int64),
+    ``human`` (int64, null if no visitors of the page are known), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and
+    ``searches`` (int64), ``evidence`` (JSON: up to ten comments and questions in readers' words, each once), ``why``
+    (string: the evidence in one sentence) and ``prompt`` (string: an instruction for the agent). Ratings of a page that
+    ``feedback_by_page`` does not list are counted in ``feedback``. A prompt quotes readers' words as data that the agent
+    must not obey: at most ten texts of 300 characters, without control characters.
+
+    Example:
+        >>> fixes = client.fix_first("2026-10")
+        >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
+        (6350, 39, 17)
+        >>> print(fixes[0]["prompt"].splitlines()[-1])
+        > question: "How do I deploy through a proxy?"
+    """
+
+@final
 class Comparison(Table):
     """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
     changes and never sends a request.
@@ -3480,6 +3548,48 @@ class AsyncClient:
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
         """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, FixList]:
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
+            'completed'
+        """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
@@ -3772,7 +3882,7 @@ class AsyncClient:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -3842,7 +3952,7 @@ class AsyncClient:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -3911,7 +4021,7 @@ class AsyncClient:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -3977,7 +4087,7 @@ class AsyncClient:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """

@@ -673,12 +673,19 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
 
 /// The same as texts, for what is sent nowhere.
 pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    texts(value, "projects", "ids of projects")
+}
+
+/// Some texts, or one.
+pub(crate) fn texts(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
-        return Ok(vec![text("projects", value)?]);
+        return Ok(vec![text(argument, value)?]);
     }
-    distinct(value, "projects", "ids of projects", |id| {
-        text("projects", id)
-    })
+    distinct(value, argument, wanted, |one| text(argument, one))
 }
 
 /// The items of an iterable, each of them once.

@@ -97,6 +97,8 @@ mod _native {
     #[pymodule_export]
     use super::table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows};
     #[pymodule_export]
+    use super::table::fix::FixList;
+    #[pymodule_export]
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};

@@ -108,6 +108,7 @@ ROWS = [
         store=4,
         json=("-o", "r.html", "--force", "--json"),
     ),
+    Row("fix", JANUARY, store=9),
     Row("api", ("GET", "/v2/agent/{project_id}/job/job-1")),
     Row("doctor", shows_failures=True),
 ]
@@ -386,7 +387,7 @@ def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row
     given, read, written = FAULTS[fault]
     code = written if row.writes else 0 if row.waits and fault in ("500", "no answer") else read
     for options in ((), row.json) if fault == "400" else (row.json,):
-        cli.stub.fail_next(**given, times=3)
+        cli.stub.fail_next(**given, times=5)
         before = sent(cli)
         # --quiet does not silence errors.
         ended = cli(*row.line, *options, "-q")

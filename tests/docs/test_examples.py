@@ -29,7 +29,7 @@ SOURCES = [
 PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
 PYTHON = r"^```python\n(.*?)^```$"
 PIECES = re.findall(PYTHON, PAGES, re.MULTILINE | re.DOTALL)
-(TOGETHER,) = (piece for piece in PIECES if "run_jobs" in piece)
+(TOGETHER,) = (piece for piece in PIECES if "run_jobs(tasks" in piece)
 Run: TypeAlias = Callable[..., Ended]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 

@@ -67,12 +67,15 @@ _SHOWN = 10
 
 def table(table: Table) -> str:
     """The first rows of a table, or the last slices of a trend, and what it is about."""
-    from docplatform._native import Comparison, TrendTable, VisitorTable
+    from docplatform._native import Comparison, FixList, TrendTable, VisitorTable
 
     if isinstance(table, Comparison):
         said, rows = changes.rows(table)
         caption = ". ".join([*changes.lines(table), said, *changes.notes(table)])
         return _grid(caption, rows, [*rows[0]] if rows else ["path"])
+    if isinstance(table, FixList):
+        about = ["What to fix first", *_range(table, "problem"), *table.warnings]
+        return _grid("; ".join(about), table[:_SHOWN], ("path", "query", "readers", "why"))
     if isinstance(table, VisitorTable):
         return _rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)

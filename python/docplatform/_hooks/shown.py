@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from docplatform._native import _safe
+from docplatform._native import FixList, _safe
 
 if TYPE_CHECKING:
     from docplatform._native import AsyncRows, Rows, Table
@@ -23,9 +23,14 @@ GAP = "…"
 
 def text(table: Table) -> str:
     """The table in the width of the terminal, or 80 characters if there is none."""
-    columns, count = table._schema(), len(table)
+    schema, count = table._schema(), len(table)
+    columns, notes = schema, []
+    if isinstance(table, FixList):
+        # Its other texts are long.
+        columns = [column for column in schema if column[0] in {"path", "query", "readers", "why"}]
+        notes = [f"{_safe(note, MAX_TEXT)}." for note in table.warnings]
     parts = [(0, count)] if count <= 2 * HEAD else [(0, HEAD), (count - HEAD, count)]
-    names = [name for name, _ in table._schema()]
+    names = [name for name, _ in schema]
     values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
     cells = [
         [
@@ -37,8 +42,8 @@ def text(table: Table) -> str:
         ]
         for name, kind in columns
     ]
-    shape = f"shape: ({count:,}, {len(columns)}){order(table)}"
-    return f"{shape}\n{boxed(cells, [kind in {'i64', 'f64'} for _, kind in columns], 3)}"
+    shape = f"shape: ({count:,}, {len(schema)}){order(table)}"
+    return "\n".join([shape, boxed(cells, [kind in {"i64", "f64"} for _, kind in columns], 3), *notes])
 
 
 def order(table: Table) -> str:

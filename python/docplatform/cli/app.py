@@ -15,6 +15,7 @@ from docplatform.cli import (
     doctor,
     exits,
     export,
+    fix,
     job,
     plain,
     secrets,
@@ -119,6 +120,7 @@ def _of(listing: Listing) -> click.Group:
 
 
 for _command in (
+    fix.fix,
     job.group,
     *map(_of, LISTINGS),
     sync.sync,

@@ -33,7 +33,7 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-_wait_options = options(
+wait_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
     click.option(
         "--timeout",
         type=duration,
@@ -56,6 +56,20 @@ _wait_options = options(
         "failed and archived]",
     ),
 )
+
+
+def concurrency_option(of: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How many of several jobs run at a time."""
+    return click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help=f"How many jobs of {of} run at the same time.",
+    )
+
+
 _once_option = click.option(
     "--once",
     "name",
@@ -67,16 +81,9 @@ _once_option = click.option(
 @group.command("run")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
-@_wait_options
+@wait_options
 @_once_option
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many jobs of a --file of several prompts run at the same time.",
-)
+@concurrency_option("a --file of several prompts")
 @with_creation
 def run(
     session: Session,
@@ -103,7 +110,7 @@ def run(
                 "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
             )
         prompts = batch.read(file, quiet=session.quiet)
-        batch.run(session, prompts, concurrency=concurrency, **_given(how))
+        batch.run(session, prompts, concurrency=concurrency, **given(how))
         return
     text = read_prompt(prompt, file, quiet=session.quiet)
     if not wait:
@@ -113,7 +120,7 @@ def run(
         job = once.create(session, client, text, name)
         try:
             with _waiting(session, job.id) as on_poll:
-                job = client.wait_for_job(job, on_poll=on_poll, **_given(how))
+                job = client.wait_for_job(job, on_poll=on_poll, **given(how))
         except JobFailedError as error:
             if name is not None:
                 exits.note(error, f"The name {shown(name)} keeps this job: another name creates another job.")
@@ -160,7 +167,7 @@ def get(session: Session, job: str) -> None:
 
 @group.command("wait")
 @click.argument("job")
-@_wait_options
+@wait_options
 @with_job
 def wait(session: Session, /, job: str, **how: Any) -> None:
     """Wait until a job is final. JOB is its id.
@@ -169,7 +176,7 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
     """
     files.check_printing()
     with session.client() as client, _waiting(session, job) as on_poll:
-        found = client.wait_for_job(job, on_poll=on_poll, **_given(how))
+        found = client.wait_for_job(job, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
 
@@ -177,7 +184,7 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
 @click.argument("job")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
-@_wait_options
+@wait_options
 @with_job
 def message(
     session: Session,
@@ -200,14 +207,14 @@ def message(
             _print_id(session, client.send_message(job, text))
             return
         with _waiting(session, job) as on_poll:
-            found = client.follow_up(job, text, on_poll=on_poll, **_given(how))
+            found = client.follow_up(job, text, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
 
 group.add_command(once.once)
 
 
-def _given(how: dict[str, Any]) -> dict[str, Any]:
+def given(how: dict[str, Any]) -> dict[str, Any]:
     """The options of a wait that were given. The client has its own defaults."""
     return {name: value for name, value in how.items() if value is not None}
 

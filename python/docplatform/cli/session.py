@@ -118,6 +118,7 @@ _ON_BUDGET = click.option(
     show_default=True,
     help="When the budget of this hour is spent: wait for the next one, or stop with exit code 4.",
 )
+_BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED)
 
 
 _REPEATED = {
@@ -284,7 +285,12 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
+    return _with(command, _BUDGET, fetches=True, spends=True)
+
+
+def with_fixes(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Like :func:`with_budget`, for a command that may also create jobs."""
+    return _with(command, (_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET), fetches=True, spends=True)
 
 
 def _with(

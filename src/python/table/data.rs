@@ -20,6 +20,7 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::judge::SitePace;
@@ -196,6 +197,7 @@ impl Meta {
         match self.endpoint() {
             _ if self.sections => compare::SECTION_COLUMNS,
             _ if self.class == "Comparison" => compare::COLUMNS,
+            _ if self.class == "FixList" => fix::COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }

@@ -4,6 +4,7 @@ pub(crate) mod arrow;
 pub(crate) mod comparison;
 pub(crate) mod data;
 pub(crate) mod dataset;
+pub(crate) mod fix;
 pub(crate) mod reports;
 pub(crate) mod whole_file;
 
@@ -26,6 +27,7 @@ use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
+use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
 use crate::table::record::{DAYS, Layout};
 use crate::table::{Table, extras, number};
@@ -43,6 +45,7 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     Ok(match class.as_str() {
         "VisitorTable" => Py::new(py, base.add_subclass(VisitorTable))?.into_any(),
         "Comparison" => Py::new(py, base.add_subclass(Comparison))?.into_any(),
+        "FixList" => Py::new(py, base.add_subclass(FixList))?.into_any(),
         "TrendTable" => Py::new(py, base.add_subclass(TrendTable))?.into_any(),
         _ => Py::new(py, base)?.into_any(),
     })
