@@ -174,7 +174,7 @@ async fn lock(
     reader: &Reader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
-    let about = messages::fields_of(&reader.client, None, None);
+    let about = messages::fields_of(reader.client, None, None);
     let mut wait = OpenWait::new(text, about, Duration::ZERO);
     loop {
         if reader.is_late() {

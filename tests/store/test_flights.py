@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,15 @@ with docplatform.Client(store=sys.argv[1]) as client:
 """
 
 
+def collect(client: Any) -> Any:
+    return client.visitors(**SETTLED).collect()
+
+
 @pytest.mark.stub(latency=0.05)
 def test_calls_at_once_share_their_requests(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     handles = [client, client.with_options(deadline=80.0), client.with_options(timeout=20.0)] * 3
-    tables = face.gather(lambda one=one: one.visitors(**SETTLED).collect() for one in handles)
+    tables = face.gather(partial(collect, one) for one in handles)
     assert {len(table) for table in tables} == {1_000}
     assert sum(table.requests for table in tables) == len(stub.requests) == 4
     table = face.run(client.visitors(**SETTLED, refresh=True).collect())

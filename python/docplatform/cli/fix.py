@@ -61,6 +61,7 @@ MAX_ONCE = 200
 @with_fixes
 def fix(
     session: Session,
+    /,
     date_from: str | None,
     date_to: str | None,
     *,
@@ -228,7 +229,7 @@ def _hand_over(
             except DocPlatformError as error:
                 results[name] = error
     finally:
-        report = JobsReport._of([*problems], results, report.requests)
+        report = JobsReport._of([*problems], results, report.requests, list(waits["final"]))
         finish(report)
     return report
 

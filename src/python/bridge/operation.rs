@@ -348,7 +348,7 @@ impl Running {
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
                     Some(About::UnknownStatus { status, .. }) => {
-                        job::warn_status(py, &note.text, status)?
+                        job::warn_status(py, &note.text, status)?;
                     }
                     _ => {}
                 }

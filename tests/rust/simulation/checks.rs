@@ -129,7 +129,7 @@ fn once(world: &World, sent: &[Sent]) {
         let overlaps = |pair: &[&Sent]| {
             !is_lost(pair[0]) && pair[0].ended.is_none_or(|ended| pair[1].begun < ended)
         };
-        if good.len() > most || most == 1 && sent.windows(2).any(|pair| overlaps(pair)) {
+        if good.len() > most || most == 1 && sent.windows(2).any(overlaps) {
             return world.violation(format!("a final range was fetched again{}", lines(sent)));
         }
     }

@@ -238,28 +238,7 @@ async fn export(process: &Process, plan: Export) -> Done {
                         process.violation(format!("fetched again\n  {plan:?}{}", lines(asked)));
                     }
                     check_requests(process, plan, &progress);
-                    let is_whole =
-                        offset == 0 && plan.max_rows.is_none() && !plan.refresh && !plan.any_path;
-                    let scenario = &world.scenario;
-                    let is_kept_whole = is_whole
-                        && process.client.exports().is_some()
-                        && what.day != OPEN_DAY
-                        // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
-                        && scenario.habits.moving == 0
-                        && scenario.clock_is_right()
-                        && scenario.disk_is_good();
-                    for what in plan
-                        .whats()
-                        .filter(|what| is_kept_whole && scenario.pages_join(*what))
-                    {
-                        world.state().whole.insert(what);
-                        if !is_kept(world, what) {
-                            let pages = kept_pages(world, what);
-                            process.violation(format!(
-                                "all was read, and the store has it not whole\n  {plan:?}\n  {pages}"
-                            ));
-                        }
-                    }
+                    check_kept(process, plan);
                     return Done::Yes;
                 }
                 Err(error) => {
@@ -268,6 +247,33 @@ async fn export(process: &Process, plan: Export) -> Done {
                     return failed(process, plan, &error);
                 }
             }
+        }
+    }
+}
+
+/// Whether the store has all that was read, where it was read from its beginning to its end.
+fn check_kept(process: &Process, plan: Export) {
+    let (what, world) = (plan.what, process.world());
+    let scenario = &world.scenario;
+    let from_start = what.endpoint().paged_by != PagedBy::Offset || plan.offset == 0;
+    let is_kept_whole = from_start
+        && plan.max_rows.is_none()
+        && !plan.refresh
+        && !plan.any_path
+        && process.client.exports().is_some()
+        && what.day != OPEN_DAY
+        // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
+        && scenario.habits.moving == 0
+        && scenario.clock_is_right()
+        && scenario.disk_is_good();
+    let pages_join = |what: &What| is_kept_whole && scenario.pages_join(*what);
+    for what in plan.whats().filter(pages_join) {
+        world.state().whole.insert(what);
+        if !is_kept(world, what) {
+            let pages = kept_pages(world, what);
+            process.violation(format!(
+                "all was read, and the store has it not whole\n  {plan:?}\n  {pages}"
+            ));
         }
     }
 }
