@@ -69,7 +69,7 @@ pub(crate) struct Habits {
     pub(crate) cursor_form: u64,
     /// Its totals do not show that the data changed.
     pub(crate) quiet: bool,
-    /// Where the data changes, rows come again.
+    /// Where the data changes, rows are repeated.
     pub(crate) lively: bool,
     /// The open day changes before most of its pages until it is final, and nothing else does.
     pub(crate) settling: bool,
