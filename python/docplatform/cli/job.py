@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import DocPlatformError, JobFailedError
+from docplatform import JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
@@ -118,7 +118,7 @@ def run(
     if not wait:
         _create(session, text, name)
         return
-    with session.client() as client:
+    with session.client() as client, once.named(session, name):
         job = once.create(session, client, text, name)
         try:
             with _waiting(session, job.id) as on_poll:
@@ -206,7 +206,7 @@ def message(
     """
     files.check_printing()
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with session.client() as client, once.resolvable(session, name, job):
+    with session.client() as client, once.named(session, name, job):
         if not wait:
             _print_id(session, client.send_message(job, text, once=name))
             return
@@ -237,16 +237,12 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
         except KeyboardInterrupt as interrupt:
             exits.note(interrupt, phrases.goes_on(session.again, job=job))
             raise
-        except DocPlatformError as error:
-            if session.json and error.job is not None:
-                output.document(error.job.to_dict())
-            raise
 
 
 def _create(session: Session, prompt: str, name: str | None) -> None:
     """Creates a job, and prints its id."""
     try:
-        with session.client() as client:
+        with session.client() as client, once.named(session, name):
             job = once.create(session, client, prompt, name)
     except KeyboardInterrupt as interrupt:
         # The answer came after the signal.

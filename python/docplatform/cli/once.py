@@ -43,8 +43,7 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
     """Creates the job, or finds the one that was created under the name before."""
     if sys.stdout is None and sys.stderr is None and name is None:
         raise click.UsageError("standard output and stderr are closed, so nothing could show the job's id")
-    with resolvable(session, name):
-        job = client.create_job(prompt, once=name, on_budget=session.on_budget)
+    job = client.create_job(prompt, once=name, on_budget=session.on_budget)
     if name is not None and not client.stats.requests:
         session.say(f"Job {shown(job.id)} was created under the name {shown(name)} before; nothing was sent.")
     else:
@@ -54,13 +53,15 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
 
 
 @contextmanager
-def resolvable(session: Session, name: str | None, job: str | None = None) -> Iterator[None]:
-    """Says after an interrupt how to record the outcome of a name; ``job`` is the one that a message is for."""
+def named(session: Session, name: str | None, job: str | None = None) -> Iterator[None]:
+    """Gives a failure the name of its request, and says how to record an outcome that an interrupt left unknown. ``job`` is the
+    one that a message is for."""
     try:
         yield
-    except KeyboardInterrupt as interrupt:
-        if name is not None and getattr(interrupt, "_outcome", None) == "unknown":
-            exits.note(interrupt, phrases.resolve(session.again, name=name, job=job))
+    except (DocPlatformError, KeyboardInterrupt) as error:
+        error.__dict__["_name"] = name
+        if name is not None and getattr(error, "_outcome", None) == "unknown":
+            exits.note(error, phrases.resolve(session.again, name=name, job=job))
         raise
 
 
