@@ -267,7 +267,8 @@ def test_without_a_store_what_ends_early_leaves_nothing(cli: Cli, tmp_path: Path
         cli.stub.fail_next(status=200, body=page(*ROWS[at : at + 250], more=True))
     cli.stub.fail_next(status=429, retry_after=3600)
     ended = cli(*command(name), "-o", str(tmp_path / name), "--json")
-    assert (ended.status, ended.out, names(tmp_path)) == (4, "", [])
+    assert (ended.status, names(tmp_path)) == (4, [])
+    assert json.loads(ended.out)["error"]["retry_after"] == 3600
     assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {LOST}"
 
 

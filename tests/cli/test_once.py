@@ -210,10 +210,10 @@ def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
     cli("job", "create", "Fix it", "--once", "lost", *kept)
     ended = cli("job", "once", *kept)
     rows = [line.split("\t") for line in ended.out.splitlines()]
-    assert [row[:3] for row in rows] == [
-        ["name", "state", "job"],
-        ["links-1.4", "created", "job-1"],
-        ["lost", "unknown", ""],
+    assert [row[:4] for row in rows] == [
+        ["name", "kind", "state", "job"],
+        ["links-1.4", "creation", "created", "job-1"],
+        ["lost", "creation", "unknown", ""],
     ]
     (lost,) = json.loads(cli("job", "once", "lost", *kept, "--json").out)
     assert (lost["name"], lost["state"], lost["job"]) == ("lost", "unknown", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from pathlib import Path
@@ -45,7 +46,9 @@ def test_a_budget_is_that_of_one_organization_and_keeps_its_reserve(cli: Cli, st
     options = ("--store", str(store), "--requests-per-hour", "5", "--reserve", "4", "--on-budget", "stop")
     assert cli("visitors", "totals", *JANUARY, *options).status == 0
     ended = cli("visitors", "totals", "--json", *options)
-    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 1)
+    error = json.loads(ended.out)["error"]
+    assert (ended.status, error["class"], len(cli.stub.requests)) == (4, "BudgetError", 1)
+    assert error["resets_at"]
     assert cli("visitors", "totals", *options, "--organization", "other").status == 0
 
 
