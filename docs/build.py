@@ -35,7 +35,9 @@ LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 DESCRIBED = re.compile(r"^<!-- (docplatform\.[\w.]+) -->\n.*?^<!-- end of \1 -->$", re.MULTILINE | re.DOTALL)
 """What release/reference.py writes for readers of the repository. On the site it is mkdocstrings' work, with links and a table of contents."""
 MODULES = ("docplatform.errors", "docplatform.testing")
-MODULE = "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n      show_bases: true"
+MODULE = (
+    "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n      show_bases: true"
+)
 BOOSTS = {
     "listings/": 5,
     "how-to/": 4,

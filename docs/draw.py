@@ -52,7 +52,7 @@ STYLE = """
 main { display: grid; grid-template-columns: 1fr 2rem 21rem; gap: .8rem 0; align-items: stretch; padding: 1rem; font: 15px/1.45 sans-serif; color: #1f2430 }
 h2 { margin: 0; font-size: 1.05rem; color: #4b5263 } i { align-self: center; text-align: center; font: 1.5rem sans-serif; color: #6b7280 }
 div { border: 1px solid #d5d9e2; border-radius: 8px; padding: .8rem 1rem } b { font: bold 1rem monospace } p { margin: .3rem 0 }
-q { display: block; color: #4b5263; font-style: italic } a { color: #2f5fb3; text-decoration: underline }
+.request { display: flex; flex-direction: column; justify-content: center } q { display: block; color: #4b5263; font-style: italic } a { color: #2f5fb3; text-decoration: underline }
 """
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 COLUMNS = 84
@@ -101,16 +101,20 @@ def fixes(chromium: Browser) -> None:
         done = client.run_jobs({row["path"]: row["prompt"] for row in found}, concurrency=1).done
     rows = "".join(_fixed(row, done[row["path"]]) for row in found)
     page = chromium.new_page(viewport={"width": 1_000, "height": 400}, device_scale_factor=2)
-    page.set_content(f"<style>{STYLE}</style><main><h2>Readers get stuck</h2><i></i><h2>Pull request</h2>{rows}</main>")
+    page.set_content(
+        f"<style>{STYLE}</style><main><h2>Where readers get stuck</h2><i></i><h2>The pull request</h2>{rows}</main>"
+    )
     page.locator("main").screenshot(path=PICTURES / "fix.png")
     shrink(PICTURES / "fix.png", 1_640)
 
 
 def _fixed(row: dict[str, Any], job: Job) -> str:
     said = "".join(f"<q>{escape(quote['text'])}</q>" for quote in row["evidence"])
-    problem = f"<b>{escape(row['path'])}</b> {row['readers']:,} readers<p>{escape(row['why'])}</p>{said}"
-    request = f"<b>{job.status}</b><p><a>{escape((job.pr_link or '').removeprefix('https://'))}</a></p>to review"
-    return f"<div>{problem}</div><i>\u2192</i><div>{request}</div>"
+    problem = (
+        f"<b>{escape(row['path'])}</b> about {row['readers']:,} readers<p>{escape(row['why'])}</p>{said}"
+    )
+    request = f"<b>{job.id} {job.status}</b><p><a>{escape((job.pr_link or '').removeprefix('https://'))}</a></p>waits for your review"
+    return f"<div>{problem}</div><i>\u2192</i><div class=request>{request}</div>"
 
 
 def _docplatform(*arguments: str, terminal: int | None = None) -> str:
@@ -156,8 +160,8 @@ def terminals() -> None:
     """Commands and what they print."""
     for name, words in TERMINALS.items():
         out, err = _on_terminal(*words)
-        # A job reports its progress first.
-        shown = err + out if words[0] == "job" else out + err
+        # A job reports its progress first. A terminal shows that of other commands only while they run.
+        shown = err + out if words[0] == "job" else out + err.replace("Reading what readers say\n", "")
         _terminal(name, words, Text.from_ansi(shown))
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     import click
 
 PAGES = sorted((ROOT / "docs" / "reference").glob("*.md"))
-PART = re.compile(r"^<!-- (commands|docplatform\.[\w.]+) -->\n.*?^<!-- end of \1 -->$", re.MULTILINE | re.DOTALL)
+PART = re.compile(
+    r"^<!-- (commands|docplatform\.[\w.]+) -->\n.*?^<!-- end of \1 -->$", re.MULTILINE | re.DOTALL
+)
 WIDTH = 76
 """How many characters of code fit into a line of a page."""
 

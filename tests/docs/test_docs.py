@@ -111,7 +111,7 @@ def test_the_page_about_the_store_lists_its_tables_and_columns() -> None:
             for table in tables
             if not table.startswith("sqlite_")
         }
-    page = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "store-tables.md").read_text(encoding="utf-8")
     parts = re.split(
         r"^`(\w+)`: ", page.partition("## Tables\n")[2].partition("\n## ")[0], flags=re.MULTILINE
     )

@@ -327,7 +327,10 @@ def test_the_example_workflow_gives_the_action_what_it_asks_for() -> None:
     assert required <= set(step["with"]) <= set(ACTION["inputs"])
     outputs = re.findall(r"steps\.ask\.outputs\.([\w-]+)", str(GITHUB["jobs"]["ask"]["outputs"]))
     assert set(outputs) <= set(ACTION["outputs"])
-    for file in (ROOT / "action.yml", *(ROOT / "examples" / f"{name}.yml" for name in ("docs-agent", "fix-weekly"))):
+    for file in (
+        ROOT / "action.yml",
+        *(ROOT / "examples" / f"{name}.yml" for name in ("docs-agent", "fix-weekly")),
+    ):
         for action in re.findall(r"uses: (\S+)", file.read_text(encoding="utf-8")):
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
 
@@ -336,7 +339,10 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
     stub: StubServer, tmp_path: Path, hurried: dict[str, str]
 ) -> None:
     (step,) = [step for step in WEEKLY["jobs"]["fix"]["steps"] if "docplatform fix" in step.get("run", "")]
-    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    env = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
     env |= {"DOCPLATFORM_STORE": step["env"]["DOCPLATFORM_STORE"], **hurried}
     for runs in (1, 2):
         done = shell(step["run"], env, tmp_path, stub)

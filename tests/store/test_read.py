@@ -186,7 +186,9 @@ def test_several_organizations_have_to_be_told_apart(stub: StubServer, store: Pa
     for name in ("one", "two"):
         with stub.client(store=store, organization=name) as client:
             client.visitors(**JANUARY).collect()
-    with pytest.raises(ValueError, match=r'several addresses or organizations: name one.*organization="name:two"'):
+    with pytest.raises(
+        ValueError, match=r'several addresses or organizations: name one.*organization="name:two"'
+    ):
         read_visitors(store, **JANUARY)
     assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
 
