@@ -119,8 +119,7 @@ def _page(text: str, name: str) -> str:
         return f"]({there}{found[2] or ''})"
 
     parts = FENCED.split(text)
-    text = "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
-    return text
+    return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
 def _notebook(path: Path, folder: Path) -> str:
