@@ -74,14 +74,6 @@ def test_of_an_answer_that_is_too_large_it_says_what_to_do(cli: Cli) -> None:
 
 
 @pytest.mark.row("J12")
-def test_a_key_that_is_refused_during_a_wait_is_3_and_the_job_is_named(cli: Cli) -> None:
-    cli.stub.fail_next(status=401, path="/job/job-1")
-    ended = cli("job", "run", "Fix it", *SOON)
-    assert (ended.status, ended.out) == (3, "")
-    assert ended.err.splitlines()[-1].endswith("To wait for it: docplatform job wait job-1")
-
-
-@pytest.mark.row("J12")
 @pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
 def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
     stub: StubServer, command: tuple[str, ...], hurried: dict[str, str]

@@ -38,14 +38,6 @@ def test_the_second_run_uses_the_job_of_the_first(cli: Cli, once: tuple[str, ...
     assert "Job job-1 was created under the name links-1.4 before; nothing was sent." in second.err
 
 
-def test_no_more_jobs_are_created_than_the_budget_grants(cli: Cli, kept: tuple[str, ...]) -> None:
-    line = (*RUN, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
-    first, second = cli(*line), cli(*line)
-    assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
-    assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
-    assert "or with --on-budget wait" in second.err
-
-
 def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tuple[str, ...]) -> None:
     cli.stub.script_job("failed")
     for _ in range(2):
@@ -53,22 +45,6 @@ def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tup
         assert ended.status == 5
         assert "The name links-1.4 keeps this job: another name creates another job." in ended.err
     assert posts(cli.stub) == 1
-
-
-@pytest.mark.row("A15", "N4")
-def test_an_answer_that_is_no_job_proves_nothing(cli: Cli, once: tuple[str, ...]) -> None:
-    cli.stub.fail_next(status=200, body="<html>Sign in")
-    ended = cli(*RUN, *once)
-    assert ended.status == 7
-    assert "a web page came" in ended.err
-    assert "check that --base-url is the address of the API" in ended.err
-    assert "--never-created" in ended.err
-    cli.stub.fail_next(status=201, body={"id": "job-1"})
-    ended = cli(*RUN, "--once", "applied", *once[2:])
-    assert ended.status == 7
-    assert "the service did it" in ended.err
-    assert "--never-created" not in ended.err
-    assert "docplatform job once applied --job ID" in ended.err
 
 
 @pytest.mark.row("A15")

@@ -145,19 +145,6 @@ def test_a_second_signal_ends_the_command_and_nothing_is_sent_before_somebody_ha
     assert posts(stub) == 1
 
 
-SHORT = f"import docplatform.cli\ndocplatform.cli.ANSWER_PATIENCE = 0.1\n{SCRIPT}"
-
-
-def test_without_an_answer_in_time_the_outcome_is_unknown(stub: StubServer) -> None:
-    stub.latency = HOLD
-    with Script(SHORT, "job", "create", "Fix it", stub=stub) as script:
-        stub.wait_for(pending, 30)
-        script.signal(signal.SIGINT)
-        ended = script.end()
-    assert (ended.status, ended.out) == (130, "")
-    assert "its outcome is unknown: look on the platform" in ended.err
-
-
 def test_before_the_request_leaves_one_signal_ends_the_command(stub: StubServer, store: Path) -> None:
     """Another process is creating the job, and this one waits for that."""
     stub.latency = HOLD

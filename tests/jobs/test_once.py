@@ -19,9 +19,7 @@ import pytest
 
 from docplatform import (
     ConfigurationError,
-    ConnectError,
     DocPlatformError,
-    Job,
     JobFailedError,
     RequestTimeoutError,
     UnconfirmedWriteError,
@@ -201,17 +199,6 @@ def test_a_job_that_somebody_found_is_the_names(face: Face, stub: StubServer, cl
         assert face.run(client.run_job(PROMPT, once=name, poll_interval=0.01)).status == "completed"
 
 
-def test_a_job_that_was_never_created_is_created_by_the_next_call(
-    face: Face, stub: StubServer, client: Any
-) -> None:
-    stub.fail_next(drop=True)
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client)
-    face.run(client.resolve_once(NAME, None))
-    assert create(face, client).id == "job-1"
-    assert posts(stub) == 2
-
-
 def test_only_what_is_unknown_is_resolved(face: Face, stub: StubServer, client: Any) -> None:
     job = create(face, client)
     for name, wrong in ((NAME, None), (NAME, "job-2"), ("never used", None), ("never used", "job-1")):
@@ -236,16 +223,6 @@ def test_a_refusal_frees_the_name(face: Face, stub: StubServer, client: Any, sta
     # Also for another prompt.
     assert create(face, client, "Fix it").id == "job-1"
     assert posts(stub) == 2
-
-
-def test_what_was_not_sent_frees_the_name(face: Face, stub: StubServer, client: Any) -> None:
-    stub.close()
-    with pytest.raises(ConnectError):
-        create(face, client)
-    with pytest.raises(ValueError, match="prompt is empty"):
-        create(face, client, " ")
-    stub.start()
-    assert create(face, client).id == "job-1"
 
 
 @posix
@@ -274,37 +251,6 @@ with sqlite3.connect(sys.argv[1]) as connection:
 
 
 # -- two at once -------------------------------------------------------------------------------------
-
-
-def test_of_several_calls_at_once_one_creates_and_the_others_wait_for_it(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    stub.latency = 0.3
-    clients = [face.client(stub, store=store) for _ in range(4)]
-    made = face.gather([partial(client.create_job, PROMPT, once=NAME) for client in clients] * 2)
-    assert {job.id for job in made} == {"job-1"}, made
-    assert posts(stub) == 1
-
-
-def test_of_many_jobs_at_once_one_that_fails_loses_no_other(
-    async_face: AsyncFace, stub: StubServer, store: Path
-) -> None:
-    """As the documentation shows it: gather, with names, and run again after a failure."""
-    stub.latency = 0.05
-    client = async_face.client(stub, store=store)
-    tasks = {f"page-{n}": f"Fix page {n}" for n in range(12)}
-
-    async def run_all() -> list[Any]:
-        runs = [client.create_job(task, once=name) for name, task in tasks.items()]
-        return await asyncio.gather(*runs, return_exceptions=True)
-
-    stub.fail_next(422)
-    first = async_face.run(run_all())
-    (failed,) = [n for n, job in enumerate(first) if not isinstance(job, Job)]
-    again = async_face.run(run_all())
-    assert {job.id for job in again} == {f"job-{n}" for n in range(1, 13)}
-    assert [job for n, job in enumerate(first) if n != failed] == [*again[:failed], *again[failed + 1 :]]
-    assert (posts(stub), len(stub.jobs)) == (13, 12)
 
 
 def test_of_several_processes_at_once_one_creates_and_the_others_wait_for_it(
@@ -337,20 +283,6 @@ def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer
             create(face, hasty)
         assert (caught.value.outcome, caught.value.deadline_exceeded) == ("not_sent", True)
     assert is_unknown(face, face.client(stub, store=store))
-    assert posts(stub) == 1
-
-
-@posix
-def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as first, Script(CREATE, str(store), stub=stub) as second:
-        stub.wait_for(pending, timeout=30)
-        assert (first.read(), second.read()) == ("ready", "ready")
-        # Whichever of them waits: it sends nothing, and the other one does not mind.
-        for script in (first, second):
-            script.signal(signal.SIGINT)
-        ended = [first.end(), second.end()]
-    assert {end.status for end in ended} == {-signal.SIGINT}
     assert posts(stub) == 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,6 @@ from docplatform import DocPlatformError, UnconfirmedWriteError, UnrecordedJobWa
 from docplatform.testing import StubServer
 from helpers import Face, SyncFace
 from helpers.children import tell
-from helpers.exports import eventually
 from helpers.lake import alter, opened
 from helpers.once import CREATE, NAME, create, is_unknown, posts, wait_until_read
 from helpers.phases import pending
@@ -267,16 +265,3 @@ def test_a_store_of_version_1_keeps_its_exports_and_learns_names(
     assert len(stub.requests) == sent
     assert create(face, client) == create(face, client)
     assert posts(stub) == 1
-
-
-def test_nothing_is_left_beside_the_store(face: Face, stub: StubServer, store: Path, client: Any) -> None:
-    create(face, client)
-    stub.fail_next(drop=True)
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    eventually(lambda: [file.name for file in store.parent.iterdir()] == [store.name])
-    with closing(sqlite3.connect(store)) as connection:
-        found = connection.execute("SELECT name, job FROM once ORDER BY name").fetchall()
-    assert found == [(NAME, "job-1"), ("two", None)]

@@ -61,8 +61,6 @@ except ZeroDivisionError:
     copy()
 """,
     "the interpreter": "docplatform.Client(store=store).create_job(*task, **once)",
-    "an unhandled exception": "client = docplatform.Client(store=store); client.create_job(*task, **once); 1 / 0",
-    "sys.exit": "client = docplatform.Client(store=store); client.create_job(*task, **once); sys.exit(3)",
     "asyncio.run": "asyncio.run(run(docplatform.AsyncClient(store=store)))",
     "no call": "docplatform.Client(store=store).create_job(*task, **once); docplatform.Client(store=store)",
 }

@@ -202,54 +202,6 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     assert "<p></p>" not in quiet
 
 
-def test_changes_show_before_now_and_the_difference() -> None:
-    found = comparison(
-        risers=[change("/up", 100, 130), change("/more", 1, 99)],
-        fallers=[change("/down", 1_000, 968)],
-        new=[change("/new", 0, 1_000)],
-        vanished=[change("/gone", 7, 0)],
-        new_pages=1,
-        vanished_pages=1,
-    )
-    parsed = Parsed(page.render(made(comparison=found)))
-    assert parsed.tables["Risers"] == [
-        ["/up", "100", "130", "+30 +30%"],
-        ["/more", "1", "99", "+98 99 times"],
-    ]
-    assert parsed.tables["Fallers"] == [["/down", "1,000", "968", "\u221232 \u22123.2%"]]
-    assert parsed.tables["New pages (1)"] == [["/new", "1,000"]]
-    assert parsed.tables["Vanished pages (1)"] == [["/gone", "7"]]
-    assert "December 2025: 100; January 2026: 130" in parsed.hovers
-    widths = [a["width"] for tag, a in parsed.elements if tag == "rect" and a["class"] in ("before", "now")]
-    assert widths == ["10.00", "13.00", "0.10", "9.90", "100.00", "96.80"]
-
-
-def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
-    gathering = figures.Gathering(10)
-    rows = [
-        counted("/llms.txt", 2, 998),
-        counted("/api", 400, 600),
-        counted("/few", 0, 19),
-        counted("/few-more", 0, 25),
-        counted("/usual", 900, 300),
-        counted("/tutorial", 2_000, 1),
-        counted("/", 3_000, 400),
-    ]
-    for row in rows:
-        gathering.add(row)
-    found = gathering.figures()
-    assert [row["path"] for row in found.top_ai] == ["/llms.txt", "/few-more", "/api"]
-    assert [row["path"] for row in found.top_human] == ["/tutorial", "/"]
-    assert [row["path"] for row in found.top][:2] == ["/", "/tutorial"]
-    html = page.render(made(**vars(found)))
-    parsed = Parsed(html)
-    assert parsed.tables["Read by AI agents"][0] == ["/llms.txt", "2", "998", ">99%"]
-    assert parsed.tables["Read by people"][0] == ["/tutorial", "2,000", "1", "<1%"]
-    assert (
-        "AI agents read /llms.txt, but hardly any people do: >99% of its readers are agents." in parsed.text
-    )
-
-
 def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "MAX_SECTIONS", 2)
     gathering = figures.Gathering(1)

@@ -91,16 +91,6 @@ def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file
     assert cost in parsed.text
 
 
-def test_the_report_and_the_comparison_say_the_same(cli: Cli, file: Path) -> None:
-    told = summary(cli, file, "2026-09", "-n", "500")["comparison"]
-    compared = json.loads(cli("visitors", "compare", "2026-09", "-n", "500", "--json").out)
-    assert told["totals"] == compared["totals_before"]
-    for kind in ("risers", "fallers", "new", "vanished"):
-        moved = [(row["path"], row["before"]["total"], row["now"]["total"]) for row in told[kind]]
-        assert moved
-        assert moved == [(row["path"], row["total_before"], row["total"]) for row in compared[kind]]
-
-
 def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
     found = summary(cli, file, "2026-01", "--before", "2025-01", "--every", "none")
     assert found["comparison"]["period"] == "January 2025"
@@ -197,20 +187,6 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert len(found["comparison"]["risers"]) == 2
 
 
-def test_of_a_large_site_the_totals_are_compared_also_if_the_store_has_the_pages(
-    cli: Cli, file: Path
-) -> None:
-    with StubServer(visitors=6_300) as stub:
-        there = ["--every", "none", "--base-url", stub.url, "--store", str(file.with_name("visitors.db"))]
-        summary(cli, file, "2025-12", "--no-compare", *there)
-        found = summary(cli, file, "2026-01", *there)
-    assert found["left_out"] == {
-        "comparison": "the period has more than 6,250 pages, and --before was not given"
-    }
-    assert (found["comparison"]["rows"], found["comparison"]["vanished"]) == (None, [])
-    assert "The number of readers rose by 8.5%: from" in file.read_text(encoding="utf-8")
-
-
 def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     today = datetime.now(UTC).date()
     summary(cli, file, "--from", str(today - timedelta(9)), "--to", str(today + timedelta(5)))
@@ -245,22 +221,6 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     assert "/a" in html
     assert ("The report was written without this part" in ended.err) == named
     assert ended.err.count("Left out: ") == (0 if named else 2)
-
-
-def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp_path: Path) -> None:
-    days = [*JANUARY, "--store", str(tmp_path / "visitors.db")]
-    first = summary(cli, file, *days)
-    assert (first["requests"], first["left_out"]) == (13, {})
-    cli.stub.reset()
-    ended = cli("report", "-o", str(file), "--force", *days)
-    assert ended.status == 0
-    assert ended.err.splitlines()[0] == (
-        "Requests: none for the pages of January 2026; none for the trend by week; none for the pages of December 2025."
-    )
-    assert "it took 0 requests" in ended.err
-    again = summary(cli, file, *days)
-    assert {**again, "requests": 13} == first
-    assert cli.stub.requests == []
 
 
 def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
