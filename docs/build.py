@@ -33,7 +33,7 @@ REPOSITORY = "https://github.com/docplatform/docplatform"
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 DESCRIBED = re.compile(r"^<!-- (docplatform\.[\w.]+) -->\n.*?^<!-- end of \1 -->$", re.MULTILINE | re.DOTALL)
-"""What release/reference.py writes for readers of the repository. On the site it is mkdocstrings' work, with links and a table of contents."""
+"""The text that release/reference.py writes for readers of the repository. On the site it is mkdocstrings' work, with links and a table of contents."""
 MODULES = ("docplatform.errors", "docplatform.testing")
 MODULE = (
     "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n      show_bases: true"
