@@ -1355,8 +1355,8 @@ class Client:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1415,8 +1415,8 @@ class Client:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4405,8 +4405,8 @@ class AsyncClient:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4465,8 +4465,8 @@ class AsyncClient:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,

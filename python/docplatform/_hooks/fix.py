@@ -88,6 +88,7 @@ async def _work(reads: Mapping[str, Callable[[], Any]], n: int, unanswered: froz
         "project_id": some.project_id,
         "requests": len(refused) + sum(table.requests for table in tables.values()),
         "warnings": warnings,
+        "order": "the costliest problem first",
     }
     rows = (json.dumps(problem.row()) for problem in _first(problems, n))
     return cast("FixList", _table(json.dumps(meta), "\n".join(rows).encode()))

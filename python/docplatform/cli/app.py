@@ -90,7 +90,7 @@ def _codes() -> str:
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Hand the documentation platform's agent a task, and read what readers do on the site.
+    """See where readers of your docs get stuck, people and AI agents, and hand the docs agent the fix.
 
     The address, the API key and the project come from DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and
     DOCPLATFORM_PROJECT_ID.

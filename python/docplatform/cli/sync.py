@@ -71,7 +71,7 @@ def sync(
     """Fill the --store for some projects, and fetch nothing twice.
 
     The PERIOD comes first, unless --from and --to or --last name the days.
-    Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
+    Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. Slices in the store cost no request: final
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
 
