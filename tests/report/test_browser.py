@@ -71,8 +71,6 @@ REPORT = figures.Report(
         fallers=[change("/docs/auth", 98_765_432, 1_234_567)],
         new=[change(ARABIC, 0, 1_234_567)],
         vanished=[change("/gone", 98_765_432, 0)],
-        new_pages=1_000_000,
-        vanished_pages=1,
     ),
     unfinished=True,
 )

@@ -29,7 +29,6 @@ def evil_report(site_url: str | None = None) -> figures.Report:
     found = comparison(
         risers=[change(path, 1, 90) for path in EVIL],
         vanished=[change(path, 90, 0) for path in EVIL],
-        vanished_pages=len(EVIL),
     )
     rows = [counted(path, 1, 90) for path in EVIL]
     return made(
@@ -97,7 +96,7 @@ def test_a_site_without_readers_says_what_to_check() -> None:
 def test_it_fits_into_a_comment_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [counted(("/" + "\u65e5" * 60 + f"/{at}") * 4, 2**60, 2**60) for at in range(1_000)]
     pages = [change(row["path"], 1, 2**60) for row in rows]
-    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages, vanished_pages=1_000)
+    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages)
     report = made(
         top=rows,
         top_ai=rows,

@@ -28,8 +28,6 @@ def full(path: str, **more: Any) -> figures.Report:
         fallers=[change(path, 9, 1)],
         new=[change(path, 0, 9)],
         vanished=[change(path, 9, 0)],
-        new_pages=1,
-        vanished_pages=1,
     )
     days = trend(1, 2, open_from=date(2026, 1, 2))
     return made(top=[row], top_ai=[row], top_human=[row], comparison=found, trend=days, **more)
@@ -182,7 +180,6 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
         risers=[change("/up", 10, 40)],
         fallers=[change("/auth", 500, 300)],
         vanished=[change("/gone", 90, 0)],
-        vanished_pages=1,
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, unfinished=True)
     text = Parsed(page.render(report)).text
@@ -208,8 +205,6 @@ def test_changes_show_before_now_and_the_difference() -> None:
         fallers=[change("/down", 1_000, 968)],
         new=[change("/new", 0, 1_000)],
         vanished=[change("/gone", 7, 0)],
-        new_pages=1,
-        vanished_pages=1,
     )
     parsed = Parsed(page.render(made(comparison=found)))
     assert parsed.tables["Risers"] == [

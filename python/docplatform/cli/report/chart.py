@@ -51,19 +51,23 @@ def _picture(trend: Trend) -> str:
     grid = "".join(_grid(value, top) for value in range(0, top + 1, step))
     days = "".join(_day(at, trend) for at in _labelled(len(slices)))
     said = "".join(_said(trend, at) for at in range(len(slices)))
+    shade = "".join(_band(trend, at, "this") for at, one in enumerate(slices) if trend.marked(one))
     label = f"Unique visitors of each {trend.every}, people and AI agents, from {slices[0].date_from} on"
-    return f'<svg class="plot" role="img" aria-label="{text(label)}">{grid}{days}{lines}{said}</svg>'
+    return f'<svg class="plot" role="img" aria-label="{text(label)}">{shade}{grid}{days}{lines}{said}</svg>'
 
 
 def _said(trend: Trend, at: int) -> str:
     """The text that hovering shows for a slice, anywhere above or below its points."""
-    one, width = trend.slices[at], (_RIGHT - _LEFT) / (len(trend.slices) - 1)
+    one = trend.slices[at]
     title = f"{trend.named(one)}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all"
+    return _band(trend, at, "said", f"<title>{text(title)}</title>")
+
+
+def _band(trend: Trend, at: int, kind: str, inside: str = "") -> str:
+    """The area of a slice."""
+    width = (_RIGHT - _LEFT) / (len(trend.slices) - 1)
     left = max(_x(at, len(trend.slices)) - width / 2, 0)
-    return (
-        f'<rect class="said" x="{left:.2f}%" y="0" width="{min(width, 100 - left):.2f}%" height="100%">'
-        f"<title>{text(title)}</title></rect>"
-    )
+    return f'<rect class="{kind}" x="{left:.2f}%" y="0" width="{min(width, 100 - left):.2f}%" height="100%">{inside}</rect>'
 
 
 def _step(most: int) -> int:

@@ -9,9 +9,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from docplatform.cli.report import chart, facts, sentences
-from docplatform.cli.report.figures import OTHER, listed_sections
-from docplatform.cli.report.markup import KEY, KINDS, bars, cell, path, section, sentence, table, text
-from docplatform.cli.report.parts import NAMES, Part
+from docplatform.cli.report.figures import OTHER
+from docplatform.cli.report.markup import KEY, KINDS, bars, cell, command, path, section, sentence, table, text
+from docplatform.cli.report.parts import Part
 from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
@@ -67,18 +67,16 @@ _style = cache(_read_style)
 
 def _answers(report: Report) -> list[str]:
     found = report.comparison
-    trend = chart.show(report.trend, sentences.trend_notes(report)) if report.trend is not None else ""
     return [
         _summary(report),
+        _advice(report),
         _totals(report.totals, found),
         "".join(f'<p class="quiet">{text(note)}</p>' for note in sentences.notes(report)),
-        _advice(report),
         _changes(report, found),
-        _part(report, Part.COMPARISON, "What changed", ""),
-        _part(report, Part.TREND, "The trend", trend),
+        _sections(report),
+        _trend(report),
         _top(report),
         _shares(report),
-        _sections(report),
     ]
 
 
@@ -118,16 +116,17 @@ def _change(before: int, now: int) -> str:
 
 
 def _advice(report: Report) -> str:
-    said = "".join(f"<li>{sentence(one, report.site_url)}</li>" for one in sentences.advice(report))
+    said = "".join(
+        f"<li>{sentence(one.said, report.site_url)}{command(one.command) if one.command else ''}</li>"
+        for one in sentences.advice(report)
+    )
     return section("What to do", f"<ul>{said}</ul>", "advice") if said else ""
 
 
 def _changes(report: Report, found: Comparison | None) -> str:
-    if found is None or found.rows is None or not found.totals.total:
+    if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return ""
-    if not (found.risers or found.fallers or found.new or found.vanished):
-        return section("What changed", f"<p>{sentences.NOTHING}</p>", "changes")
-    most = max((max(one.counts) for one in (*found.risers, *found.fallers)), default=0)
+    most = max((max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])), default=0)
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [
         _side(
@@ -144,15 +143,9 @@ def _changes(report: Report, found: Comparison | None) -> str:
     if report.totals is not None and report.totals.total < found.totals.total:
         # A site that lost readers shows first where.
         sides.reverse()
-    came = _side(
-        f"New pages ({found.new_pages:,})",
-        _once(report, "Readers", [(one.path, one.counts[1]) for one in found.new]),
-        "No new page has many readers.",
-    )
-    came += _side(
-        f"Vanished pages ({found.vanished_pages:,})",
-        _once(report, "Readers before", [(one.path, one.counts[0]) for one in found.vanished]),
-        "No page that vanished had many readers.",
+    came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
+    came += _once(
+        report, "Vanished pages", "Readers before", [(one.path, one.counts[0]) for one in found.vanished]
     )
     return section(
         "What changed",
@@ -171,14 +164,17 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
         + bars(("before", found.name, one.counts[0]), ("now", report.name, one.counts[1]), most)
         + f"</th>{''.join(map(cell, one.counts))}"
         + cell(signed(one.gain), percent(*one.counts))
-        for one in pages
+        for one in pages[: report.number]
     ]
     return table(("Page", "Before", "Now", "Change"), rows) if rows else ""
 
 
-def _once(report: Report, title: str, pages: Sequence[tuple[str, int]]) -> str:
-    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
-    return table(("Page", title), rows) if rows else ""
+def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
+    rows = [
+        f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}'
+        for name, number in pages[: report.number]
+    ]
+    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows), "") if rows else ""
 
 
 def _top(report: Report) -> str:
@@ -219,37 +215,29 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _sections(report: Report) -> str:
-    found = report.comparison
-    was_read = found.sections if found is not None else {}
-    listed = listed_sections(report.sections, was_read)
-    if len(listed) < 2:
-        return ""
-    rows = []
-    for name, now, before in listed:
-        label = "All other pages" if name == OTHER else path(name)
-        readings = now.readings
-        cells = cell(now.pages) + cell(readings.total) + cell(part(readings.ai, readings.total))
-        if before is not None:
-            was = before.readings.total
-            cells += cell(signed(readings.total - was), percent(was, readings.total))
-        rows.append(f'<th scope="row">{label}</th>{cells}')
-    changed = ("Change",) if was_read else ()
-    columns = ("Section", "Pages", "Readings", "AI share", *changed)
-    said = "<p>Readings, grouped by the first part of the path. A visitor of three pages counts three times, so readings are not people.</p>"
-    return section("Sections", said + table(columns, rows), "sections")
+    columns, listed = sentences.sections(report)
+    rows = [
+        f'<th scope="row">{"All other sections" if name == OTHER else path(name)}</th>' + "".join(map(cell, cells))
+        for name, *cells in listed
+    ]
+    said = f"<p>{sentences.visits(report)}</p>"
+    return section("Sections", said + table(columns, rows), "sections") if len(rows) > 1 else ""
 
 
 def _pair(human: int, ai: int, most: int) -> str:
     return bars(("human", KINDS["human"], human), ("ai", KINDS["ai"], ai), most)
 
 
-def _part(report: Report, missing: Part, title: str, shown: str) -> str:
-    """A part, or why it is missing if no option excludes it."""
-    if shown or missing not in report.left_out:
-        return shown
+def _trend(report: Report) -> str:
+    """The trend, or why it is missing if no option excludes it."""
+    if report.trend is not None:
+        return chart.show(report.trend, sentences.trend_notes(report))
+    if Part.TREND not in report.left_out:
+        return ""
+    line, cost = report.more.get(Part.TREND, ("", ""))
+    more = f" This command shows it. It takes {cost}: {command(line)}" if line else ""
     return section(
-        title,
-        f'<p class="quiet">{NAMES[missing].capitalize()}: not shown, because {text(report.left_out[missing])}.</p>',
+        "The trend", f'<p class="quiet">Not shown, because {text(report.left_out[Part.TREND])}.{more}</p>'
     )
 
 
