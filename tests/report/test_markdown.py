@@ -67,7 +67,8 @@ def test_it_says_what_the_page_says() -> None:
         "**The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).**"
         in text
     )
-    assert "`/auth` (\u2212200) lost the most readers. `/up` (+30) gained the most." in text
+    assert "- `/auth` lost 200 readers (\u221240%): look at this page first." in text
+    assert "\n`/up` (+30) gained readers." in text
     assert "| Readers | December 2025 | January 2026 | Change | % |" in text
     assert "| All | 1,000 | 800 | \u2212200 | \u221220% |" in text
     assert text.index("### Fallers") < text.index("### Risers")
@@ -80,7 +81,7 @@ def test_its_tables_have_every_row() -> None:
     moved, rows = [change("/a", 1, 90)] * 30, [counted("/a", 60, 30)] * 30
     found = comparison(risers=moved, fallers=moved, new=moved, vanished=moved)
     text = markdown.render(
-        made(comparison=found, top=rows, top_ai=rows, top_human=rows, trend=trend(*range(30)))
+        made(number=30, comparison=found, top=rows, top_ai=rows, top_human=rows, trend=trend(*range(30)))
     )
     assert text.count("\n| `/a` |") == 7 * 30
     assert len(re.findall(r"\n\| \d+ January 2026 \|", text)) == 30
@@ -102,11 +103,12 @@ def test_it_fits_into_a_comment_and_says_what_it_leaves_out(monkeypatch: pytest.
         top_ai=rows,
         top_human=rows,
         comparison=found,
+        number=1_000,
         site_url="https://docs.example.com/" + "x" * 200,
     )
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
-    assert "*Left out, as this would be too long: Risers, Fallers, New pages (0), " in text
+    assert "*Left out, as this would be too long: Risers, Fallers, New pages (1,000), " in text
     monkeypatch.setattr(markdown, "MAX_CHARACTERS", 3_000)
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
@@ -120,3 +122,30 @@ def test_a_long_path_is_cut_in_the_middle_and_a_right_to_left_one_is_isolated() 
     )
     assert re.search(r"\| `/ax{27}…x{26}/end` \|", text)
     assert f"| \u2068`{arabic}`\u2069 |" in text
+
+
+def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> None:
+    moved = [change(f"/{at}", 900, 1) for at in range(9)]
+    found = comparison(
+        totals=Totals(8_000, 300, 8_100), fallers=moved, new=[change(f"/new-{at}", 0, 90) for at in range(9)]
+    )
+    row = {"path": "/auth", "query": None, "readers": 1, "why": "2 of 3 ratings are thumbs down."}
+    fixes = [(row | {"path": f"/fix/{at}"}, f"docplatform fix --run /fix/{at}") for at in range(9)]
+    report = made(
+        totals=Totals(600, 330, 800), comparison=found, fixes=fixes, left_out={"comparison": "it is large"}
+    )
+    lines = markdown.brief(report).splitlines()
+    assert lines == [
+        "**Who reads the docs**, `demo`, January 2026",
+        "- The number of readers fell by 90%, counted per working day: from 8,100 in December 2025 to 800 (90% fewer in all).",
+        "- People fell by 92%, and AI agents hardly changed; 41% of all readers are AI agents.",
+        "- It is not known which pages changed, because it is large.",
+        "- 9 pages lost readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
+        "- 9 pages gained readers, among them `/new-0` (+90, new).",
+        *(
+            f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. This concerns about 1 person. `docplatform fix --run /fix/{at}`"
+            for at in range(3)
+        ),
+    ]
+    empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
+    assert empty.splitlines()[1:] == ["- January 2026: nobody read a page."]

@@ -100,7 +100,12 @@ def _short(value: int) -> str:
 
 
 def _labelled(number: int) -> list[int]:
-    """Which slices have a label: the first, the last, and up to three that are evenly spaced between them."""
+    """Which slices have a label: all of a few, every second of a year's months, else the first, the last, and up to three that are evenly
+    spaced between them."""
+    if number <= _SHORT:
+        return [*range(number)]
+    if number <= 2 * _SHORT:
+        return [0, *reversed(range(number - 1, 1, -2))]
     parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0 and number > 2), 1)
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})
 
@@ -110,7 +115,7 @@ def _day(at: int, trend: Trend) -> str:
     last = len(slices) - 1
     anchor = "start" if at == 0 else "end" if at == last else "middle"
     # A phone has room for three labels.
-    kind = "" if at in (0, last) or 2 * at == last else ' class="wide"'
+    kind = "" if at in (0, last) or 2 * at in (last, last - 1) else ' class="wide"'
     return (
         f'<text{kind} x="{_x(at, len(slices)):.2f}%" y="100%" dy="-.5em" text-anchor="{anchor}">'
         f"{short(slices[at].date_from, trend.every)}</text>"

@@ -157,7 +157,7 @@ def report(
 
 def _again(name: str, title: str | None, site_url: str | None, *, brief: bool) -> tuple[str, ...]:
     """The options of a command that writes the same report again."""
-    given = {"-o": name, "--title": title, "--site-url": site_url}
+    given = {"-o": Path(name).name, "--title": title, "--site-url": site_url}
     options = [word for option, value in given.items() if value is not None for word in (option, value)]
     return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
 

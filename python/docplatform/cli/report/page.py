@@ -95,10 +95,9 @@ def _summary(report: Report) -> str:
 def _totals(totals: Totals | None, found: Comparison | None) -> str:
     if totals is None:
         return ""
-    before = found.totals if found is not None and found.totals.total else None
     tiles = "".join(
         f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd>'
-        + (_change(getattr(before, kind), getattr(totals, kind)) if before is not None else "")
+        + (_change(found, kind, totals) if found is not None and found.totals.total else "")
         + "</div>"
         for kind, name in KINDS.items()
     )
@@ -109,9 +108,10 @@ def _totals(totals: Totals | None, found: Comparison | None) -> str:
     )
 
 
-def _change(before: int, now: int) -> str:
-    change = percent(before, now)
-    way = "same" if change == "0%" else "up" if now > before else "down"
+def _change(found: Comparison, kind: str, totals: Totals) -> str:
+    before, verdict = getattr(found.totals, kind), found.moved(kind, totals).verdict
+    way = {"rose": "up", "fell": "down"}.get(verdict, "same")
+    change = percent(before, getattr(totals, kind))
     return f'<dd class="change"><span class="{way}">{change}</span> <span>from {before:,}</span></dd>'
 
 
@@ -120,7 +120,8 @@ def _advice(report: Report) -> str:
         f"<li>{sentence(one.said, report.site_url)}{command(one.command) if one.command else ''}</li>"
         for one in sentences.advice(report)
     )
-    return section("What to do", f"<ul>{said}</ul>", "advice") if said else ""
+    note = f'<p class="quiet">{sentences.COMMANDS}</p>' if report.fixes else ""
+    return section("What to do", f"<ul>{said}</ul>{note}", "advice") if said else ""
 
 
 def _changes(report: Report, found: Comparison | None) -> str:
@@ -201,7 +202,7 @@ def _shares(report: Report) -> str:
         "Pages with few readers rank lower, because their share is less certain.</p>"
     )
     return section(
-        "What AI agents read, and people do not", f'{said}<div class="pair">{agents}{people}</div>', "shares"
+        "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{agents}{people}</div>', "shares"
     )
 
 

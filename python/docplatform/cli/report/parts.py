@@ -44,6 +44,7 @@ MAX_UNASKED = 25
 """The most requests that a part may cost without its option."""
 ROWS = 250
 """The rows of one request."""
+LATER = "the period has not begun"
 MONTHS = 12
 """The length of a trend, unless the period is longer."""
 
@@ -207,7 +208,10 @@ def _plan_comparison(ahead: Ahead, _: Days) -> None:
 
 def _plan_fixes(ahead: Ahead, days: Days) -> None:
     """The visitors are read anyway, so only the other listings cost requests."""
-    ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
+    if _is_later(days):
+        ahead.leave_out(Part.FIXES, LATER)
+    else:
+        ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
 
 
 def _plan_trend(ahead: Ahead, days: Days) -> None:
@@ -227,8 +231,7 @@ def _plan_trend(ahead: Ahead, days: Days) -> None:
     except ValueError:
         if ahead.asked.named(Part.TREND):
             raise
-        later = days.date_from > datetime.now(UTC).date()
-        ahead.leave_out(Part.TREND, f"the period {'has not begun' if later else 'is too long'}")
+        ahead.leave_out(Part.TREND, LATER if _is_later(days) else "the period is too long")
         return
     if len(found.slices) == 1:
         cut = found.slices[0].date_to < end
@@ -239,6 +242,10 @@ def _plan_trend(ahead: Ahead, days: Days) -> None:
         return
     ahead.every, ahead.trend, ahead.plans[Part.TREND] = every, (first, end), [found]
     ahead.afford(Part.TREND, found.requests)
+
+
+def _is_later(days: Days) -> bool:
+    return days.date_from > datetime.now(UTC).date()
 
 
 def _month(number: int) -> date:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
-MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
-"""The most rows that are kept while it is not known whether the period before can be read."""
+MAX_KEPT = 40_000
+"""The most rows that are kept while it is not known whether they will be compared."""
 
 
 @dataclass(kw_only=True)
@@ -90,7 +90,7 @@ class _Reading:
                 gathering.add(row)
                 if kept is not None:
                     kept.append(_row(row))
-                    kept = kept if is_certain or len(kept) <= MAX_COMPARED else None
+                    kept = kept if is_certain or len(kept) <= MAX_KEPT else None
             found.totals = self._visitors.totals()
         self._now = kept
         vars(found).update(vars(gathering.figures()))
@@ -220,9 +220,7 @@ class _Reading:
                 yield
         except DocPlatformError as error:
             limit = isinstance(error, BudgetError | RateLimitError)
-            why = (
-                "the request limit was reached" if limit else f"it could not be read ({type(error).__name__})"
-            )
+            why = "the request limit was reached" if limit else "the numbers could not be read"
             self._ahead.leave_out(part, why)
             if self._asked.named(part):
                 self.found.failed = self.found.failed or error

@@ -134,9 +134,11 @@ def _where(report: Report) -> Iterator[Sentence]:
     named = {page for one in advice(report) for page in one.pages}
     # A site that lost readers wants to know first where.
     fell = report.totals is not None and report.totals.total < found.totals.total
+    most = _NAMED
     for verb, pages in reversed(sides.items()) if fell else sides.items():
-        shown = [one for one in pages if one.path not in named][:_NAMED]
+        shown = [one for one in pages if one.path not in named][:most]
         if shown:
+            most = 1
             among = f"{len(pages):,} pages {verb} {READERS[found.of]}, among them "
             more = len(pages) > len(shown)
             yield [among if more else "", *_paths(shown), "." if more else f" {verb} {READERS[found.of]}."]
@@ -191,12 +193,15 @@ def advice(report: Report) -> list[Advice]:
     return found
 
 
+COMMANDS = "A command hands its task to the docs agent, which opens a pull request for review."
+
+
 def _problem(row: Mapping[str, Any]) -> Iterator[str]:
-    people = f"about {row['readers']:,} {'person' if row['readers'] == 1 else 'people'}"
     if row["query"] is None:
-        yield from ("Improve ", PagePath(row["path"]), f": {row['why']} This concerns {people}.")
+        people = f"{row['readers']:,} {'person' if row['readers'] == 1 else 'people'}"
+        yield from ("Improve ", PagePath(row["path"]), f": {row['why']} This concerns about {people}.")
     else:
-        yield f"Answer the search “{plain(row['query'])}”: {row['why']} This concerns {people}."
+        yield f"Answer the search “{plain(row['query'])}”: {row['why']}"
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
