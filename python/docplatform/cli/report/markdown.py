@@ -113,13 +113,9 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return
     yield "What changed", _text(sentences.chance(found))
-    sides = [("Risers", found.risers, "gained"), ("Fallers", found.fallers, "lost")]
-    # A site that lost readers shows first where.
-    fell = report.totals is not None and report.totals.total < found.totals.total
-    for title, moved, verb in reversed(sides) if fell else sides:
+    for title, moved in report.sides:
         rows = [_moved(report, one) for one in moved[: report.number]]
-        nothing = f"No page {verb} more than was expected."
-        yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
+        yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
     for title, column, pages, at in (
         ("New pages", "Readers", found.new, 1),
         ("Vanished pages", "Readers before", found.vanished, 0),

@@ -129,21 +129,7 @@ def _changes(report: Report, found: Comparison | None) -> str:
         return ""
     most = max((max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])), default=0)
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
-    sides = [
-        _side(
-            "Risers",
-            _moved(report, found, found.risers, most),
-            "No page gained more than was expected.",
-        ),
-        _side(
-            "Fallers",
-            _moved(report, found, found.fallers, most),
-            "No page lost more than was expected.",
-        ),
-    ]
-    if report.totals is not None and report.totals.total < found.totals.total:
-        # A site that lost readers shows first where.
-        sides.reverse()
+    sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
     came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
     came += _once(
         report, "Vanished pages", "Readers before", [(one.path, one.counts[0]) for one in found.vanished]
@@ -155,8 +141,8 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
 
 
-def _side(title: str, listed: str, nothing: str) -> str:
-    return f"<div><h3>{title}</h3>{listed or f'<p>{nothing}</p>'}</div>"
+def _side(title: str, listed: str) -> str:
+    return f"<div><h3>{title}</h3>{listed}</div>"
 
 
 def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int) -> str:
@@ -167,7 +153,7 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
         + cell(signed(one.gain), percent(*one.counts))
         for one in pages[: report.number]
     ]
-    return table(("Page", "Before", "Now", "Change"), rows) if rows else ""
+    return table(("Page", "Before", "Now", "Change"), rows)
 
 
 def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
@@ -175,7 +161,7 @@ def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, in
         f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}'
         for name, number in pages[: report.number]
     ]
-    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows), "") if rows else ""
+    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows)) if rows else ""
 
 
 def _top(report: Report) -> str:
@@ -193,16 +179,14 @@ def _top(report: Report) -> str:
 def _shares(report: Report) -> str:
     if not report.top_ai and not report.top_human:
         return ""
-    agents = _side(
-        "Read by AI agents", _by_share(report, report.top_ai), "AI agents prefer no page to others."
-    )
-    people = _side("Read by people", _by_share(report, report.top_human), "People prefer no page to others.")
+    sides = (("Read by AI agents", report.top_ai), ("Read by people", report.top_human))
+    pair = "".join(_side(title, _by_share(report, rows)) for title, rows in sides if rows)
     said = (
         "<p>Pages where the share of AI agents is higher or lower than on the whole site, by more than chance can explain. "
         "Pages with few readers rank lower, because their share is less certain.</p>"
     )
     return section(
-        "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{agents}{people}</div>', "shares"
+        "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{pair}</div>', "shares"
     )
 
 
@@ -212,7 +196,7 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
         + cell(part(row["ai"], row["total"]))
         for row in listed
     ]
-    return table(("Page", "People", "AI agents", "AI share"), rows) if rows else ""
+    return table(("Page", "People", "AI agents", "AI share"), rows)
 
 
 def _sections(report: Report) -> str:

@@ -125,16 +125,14 @@ def _where(report: Report) -> Iterator[Sentence]:
         yield [*_sections(found, moved)]
     sides = {
         "gained": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
-        "lost": []
-        if report.unfinished
-        else sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
+        "lost": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
     }
+    if report.unfinished:
+        del sides["lost"]
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
     named = {page for one in advice(report) for page in one.pages}
-    # A site that lost readers wants to know first where.
-    fell = report.totals is not None and report.totals.total < found.totals.total
-    most = _NAMED
+    most, fell = _NAMED, report.sides[0][0] == "Fallers"
     for verb, pages in reversed(sides.items()) if fell else sides.items():
         shown = [one for one in pages if one.path not in named][:most]
         if shown:
