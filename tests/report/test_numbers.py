@@ -377,11 +377,13 @@ def check_place(truth: Truth, sentence: str) -> None:
     for name, text in re.findall(r"(/\w+) \(([^)]*)\)", sentence):
         _, before, now = sections.pop(name)
         assert agrees(text.replace(" times", "\u00d7"), Percent(before, now))
-    rest = re.search(r"on all other pages they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)", sentence)
+    rest = re.search(
+        r"on all other pages they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)", sentence
+    )
     if rest:
         before, now = (sum(one[at] for one in sections.values()) for at in (1, 2))
-        sign = "+" if rest[1] == "rose" else "\u2212"
-        assert agrees(f"{sign}{rest[2]}" if rest[2] else f"{rest[3]}\u00d7", Percent(before, now))
+        minus = "+" if rest[1] == "rose" else "\u2212"
+        assert agrees(f"{minus}{rest[2]}" if rest[2] else f"{rest[3]}\u00d7", Percent(before, now))
 
 
 def check_hovers(truth: Truth, parsed: Parsed) -> None:

@@ -107,9 +107,15 @@ def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
     whole = page.render(made())
     assert "The trend" not in headings(whole)
     assert "not known" not in whole
-    more = {"trend": ("docplatform x", "30 requests"), "comparison": ("docplatform y", "9 requests, about 2 hours")}
+    more = {
+        "trend": ("docplatform x", "30 requests"),
+        "comparison": ("docplatform y", "9 requests, about 2 hours"),
+    }
     html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}, more=more))
-    assert "Not shown, because so it is. This command shows it. It takes 30 requests: <code>docplatform x</code>" in html
+    assert (
+        "Not shown, because so it is. This command shows it. It takes 30 requests: <code>docplatform x</code>"
+        in html
+    )
     assert "It is not known which pages changed, because just because." in html
     assert (
         "<li>This command compares the pages, too. It takes 9 requests, about 2 hours:<code>docplatform y</code></li>"
@@ -249,7 +255,8 @@ def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     assert parsed.tables["Read by AI agents"][0] == ["/agents", "2", "998", ">99%"]
     assert parsed.tables["Read by people"][0] == ["/tutorial", "2,000", "1", "<1%"]
     assert (
-        "/agents is read by AI agents, and by hardly any people: >99% of its readers are agents." in parsed.text
+        "/agents is read by AI agents, and by hardly any people: >99% of its readers are agents."
+        in parsed.text
     )
 
 
@@ -291,8 +298,10 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
     report = made(comparison=found, fixes=[(page_, "docplatform fix 1"), (phrase, "docplatform fix 2")])
     html = page.render(report)
     assert re.findall("<li>(.*?)</li>", html) == [
-        'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. This concerns about 1,234 people.'
-        "<code>docplatform fix 1</code>",
+        (
+            'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. This concerns about 1,234 people.'
+            "<code>docplatform fix 1</code>"
+        ),
         "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
     ]
     # No other sentence names the page.

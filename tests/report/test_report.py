@@ -59,7 +59,9 @@ def test_a_report_as_json_and_on_standard_output(
         "slices": 0,
         "comparison": None,
         "fixes": [],
-        "left_out": dict.fromkeys(("comparison", "fixes", "trend"), "the first or the last day was not given"),
+        "left_out": dict.fromkeys(
+            ("comparison", "fixes", "trend"), "the first or the last day was not given"
+        ),
     }
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     ended = cli("report", "-o", "-", "--json")
@@ -109,7 +111,10 @@ def test_a_file_that_ends_in_md_is_markdown(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_brief_report_goes_to_standard_output_or_into_a_file(cli: Cli, tmp_path: Path) -> None:
     ended = cli("report", "2026-01", "--brief")
-    assert (ended.status, ended.out.startswith("**Who reads the docs**, `demo`, January 2026\n- The number")) == (0, True)
+    assert (
+        ended.status,
+        ended.out.startswith("**Who reads the docs**, `demo`, January 2026\n- The number"),
+    ) == (0, True)
     file = tmp_path / "brief.md"
     assert cli("report", "2026-01", "--brief", "-o", str(file)).status == 0
     assert file.read_text(encoding="utf-8") == ended.out

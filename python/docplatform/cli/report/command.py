@@ -68,7 +68,9 @@ MARKDOWN = (".md", ".markdown")
 @click.option("--no-compare", is_flag=True, help="Do not compare with another period.")
 @click.option("--no-feedback", is_flag=True, help="Do not read what readers rated, asked and searched for.")
 @click.option(
-    "--brief", is_flag=True, help="Write at most ten lines of Markdown for a chat, to standard output by default."
+    "--brief",
+    is_flag=True,
+    help="Write at most ten lines of Markdown for a chat, to standard output by default.",
 )
 @with_budget
 def report(

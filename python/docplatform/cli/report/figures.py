@@ -207,7 +207,7 @@ def compare(
     # People who leave while AI agents come are not seen in the sum of both.
     kinds = ("human", "ai", "total") if site.parted(totals_now) else ("total", "human", "ai")
 
-    def sections(of: str) -> Iterator[Section]:
+    def sections(of: Any) -> Iterator[Section]:
         pace = 1 + getattr(found.pace, of)
         for row in found.sections(of):
             then, visits = row["before"], row["now"]

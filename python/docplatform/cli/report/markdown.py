@@ -167,7 +167,11 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _sentence(report: Report, parts: sentences.Sentence) -> str:
     return "".join(
-        _path(report, one, link=isinstance(one, PagePath)) if isinstance(one, PagePath | SectionPath) else _text(one) if one else ""
+        _path(report, one, link=isinstance(one, PagePath))
+        if isinstance(one, PagePath | SectionPath)
+        else _text(one)
+        if one
+        else ""
         for one in parts
     )
 

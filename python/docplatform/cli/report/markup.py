@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
     from docplatform.cli.report.sentences import Sentence
 
-__all__ = ["KEY", "KINDS", "account", "bars", "cell", "command", "path", "section", "sentence", "table", "text"]
+__all__ = [
+    "KEY",
+    "KINDS",
+    "account",
+    "bars",
+    "cell",
+    "command",
+    "path",
+    "section",
+    "sentence",
+    "table",
+    "text",
+]
 
 KINDS = {"human": "People", "ai": "AI agents", "total": "All"}
 """The kinds of visitors, and their names on the page."""

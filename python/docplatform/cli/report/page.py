@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from docplatform.cli.report import chart, facts, sentences
 from docplatform.cli.report.figures import OTHER
-from docplatform.cli.report.markup import KEY, KINDS, bars, cell, command, path, section, sentence, table, text
+from docplatform.cli.report.markup import (
+    KEY,
+    KINDS,
+    bars,
+    cell,
+    command,
+    path,
+    section,
+    sentence,
+    table,
+    text,
+)
 from docplatform.cli.report.parts import Part
 from docplatform.cli.report.words import part, percent, signed
 
@@ -127,7 +138,10 @@ def _advice(report: Report) -> str:
 def _changes(report: Report, found: Comparison | None) -> str:
     if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return ""
-    most = max((max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])), default=0)
+    most = max(
+        (max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])),
+        default=0,
+    )
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
     came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
@@ -202,7 +216,8 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
 def _sections(report: Report) -> str:
     columns, listed = sentences.sections(report)
     rows = [
-        f'<th scope="row">{"All other sections" if name == OTHER else path(name)}</th>' + "".join(map(cell, cells))
+        f'<th scope="row">{"All other sections" if name == OTHER else path(name)}</th>'
+        + "".join(map(cell, cells))
         for name, *cells in listed
     ]
     said = f"<p>{sentences.visits(report)}</p>"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from docplatform import Client, FixList, VisitorRow
+    from docplatform import Client, FixList
     from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
@@ -237,5 +237,5 @@ class _Reading:
         return affords
 
 
-def _row(row: VisitorRow) -> figures.Row:
+def _row(row: dict[str, Any]) -> figures.Row:
     return row["path"], row["human"], row["ai"], row["total"]

@@ -114,9 +114,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 def _where(report: Report) -> Iterator[Sentence]:
     found = report.comparison
     if Part.COMPARISON in report.left_out:
-        yield [
-            f"It is not known which pages changed, because {report.left_out[Part.COMPARISON]}."
-        ]
+        yield [f"It is not known which pages changed, because {report.left_out[Part.COMPARISON]}."]
     if found is None or found.rows is None or not found.totals.total:
         return
     ways = ("rose",) if report.unfinished else ("fell", "rose")
@@ -146,7 +144,7 @@ NOTHING = "No section and no page changed by more than chance, the growth of the
 
 
 def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[str]:
-    """``Page visits fell in /api (-17%) and /sdk (-17%); on all other pages they rose by 4%.``"""
+    """The sections that moved: ``Page visits fell in /api (-17%); on all other pages they rose by 4%``."""
     yield capital(VISITS[found.of])
     named: list[Section] = []
     for way, sections in moved.items():
@@ -245,7 +243,7 @@ def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
     found = report.comparison
     if found is not None and found.rows:
         columns: Sequence[str] = ("Section", "Pages", "Before", "Now", "Change")
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (one.name, f"{one.pages:,}", f"{one.before:,}", f"{one.now:,}", percent(one.before, one.now))
             for one in found.sections
         ]
