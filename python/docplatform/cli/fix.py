@@ -144,8 +144,9 @@ def plans(client: Client, days: Days) -> list[Plan]:
 
 
 def command(session: Session, days: Days, row: dict[str, Any]) -> str:
-    """A command to copy that hands one problem to the agent."""
-    return session.again("fix", written(days), "--run", subject(row))
+    """A command to copy that hands one problem to the agent. It needs a store."""
+    store = () if session.store else ("--store", "docplatform.db")
+    return session.again("fix", written(days), "--run", subject(row), *store)
 
 
 def subject(row: dict[str, Any]) -> str:
