@@ -364,12 +364,11 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
 def check_place(truth: Truth, sentence: str) -> None:
     """A sentence about sections or about pages."""
     if not sentence.lower().startswith("page visits"):
-        verb = "gained" if "gained" in sentence else "lost"
-        sign = 1 if verb == "gained" else -1
+        sign = 1 if " with more " in sentence else -1
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)(?=[,)])", sentence):
             assert agrees(number, Signed(truth.gain(path)))
             assert sign * truth.gain(path) > 0
-        count = re.match(rf"(\d+) pages {verb}", sentence)
+        count = re.match(r"(\d+) pages stand out", sentence)
         if count:
             assert int(count[1]) == sum(sign * truth.gain(path) > 0 for path in truth.changed(truth.of))
         return

@@ -144,7 +144,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
     assert (
         "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
     )
-    assert "/up (+30) gained readers." in parsed.text
+    assert "/up (+30) stands out with more readers." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
     assert "/auth lost 200 readers (\u221240%): look at this page first." in parsed.text
     # A site that lost readers shows first where.
@@ -195,9 +195,10 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     text = Parsed(page.render(report)).text
     assert "January 2026 is not over: 800 readers so far; December 2025 had 1,000." in text
     assert "These are 600 people and 330 AI agents. 41% of all readers are AI agents." in text
-    assert "/up (+30) gained readers." in text
+    assert "/up (+30) stands out with more readers." in text
     assert "January 2026 had not ended when this report was made" in text
     assert "December 2025 had not ended when this report was made" in text
+    assert 'class="down"' not in page.render(report)
     for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished."):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
@@ -305,7 +306,7 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
         "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
     ]
     # No other sentence names the page.
-    assert "2 pages lost readers, among them /b (\u2212200)." in Parsed(html).text
+    assert "2 pages stand out with fewer readers, among them /b (\u2212200)." in Parsed(html).text
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

@@ -122,11 +122,11 @@ def _where(report: Report) -> Iterator[Sentence]:
     if any(moved.values()):
         yield [*_sections(found, moved)]
     sides = {
-        "gained": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
-        "lost": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
+        "more": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
+        "fewer": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
     }
     if report.unfinished:
-        del sides["lost"]
+        del sides["fewer"]
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
     named = {page for one in advice(report) for page in one.pages}
@@ -135,9 +135,11 @@ def _where(report: Report) -> Iterator[Sentence]:
         shown = [one for one in pages if one.path not in named][:most]
         if shown:
             most = 1
-            among = f"{len(pages):,} pages {verb} {READERS[found.of]}, among them "
-            more = len(pages) > len(shown)
-            yield [among if more else "", *_paths(shown), "." if more else f" {verb} {READERS[found.of]}."]
+            with_ = f"with {verb} {READERS[found.of]}"
+            if len(pages) > len(shown):
+                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), "."]
+            else:
+                yield [*_paths(shown), f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
 NOTHING = "No section and no page changed by more than chance, the growth of the whole site and its usual ups and downs explain."
@@ -272,7 +274,11 @@ def notes(report: Report) -> Iterator[str]:
         yield f"{capital(found.name)} {late}."
     if not found.totals.total:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
-    if report.totals is not None and any(found.moved(kind, report.totals).per for kind in READERS):
+    if (
+        report.totals is not None
+        and not report.unfinished
+        and any(found.moved(kind, report.totals).per for kind in READERS)
+    ):
         yield "Changes are counted per day or per working day where that explains a part of them."
 
 
