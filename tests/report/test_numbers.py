@@ -284,7 +284,13 @@ def check_tables(truth: Truth, shown: Shown) -> None:
     if truth.before:
         for heading, sign in (("Risers", 1), ("Fallers", -1)):
             table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
-        for heading, here in (("Vanished pages", 0), ("New pages", 1)):
+        kind = {"human": "people", "ai": "AI agents"}.get(truth.of)
+        titles = (
+            (f"No longer read by {kind}", f"First read by {kind}")
+            if kind
+            else ("Vanished pages", "New pages")
+        )
+        for here, heading in enumerate(titles):
             table(heading, [(path, [truth.counts(path)[here]]) for path in truth.once(here)[:LISTED]])
     now = pages(now)
     top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
@@ -356,7 +362,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             _, ai, total = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, total)], advice)
         else:
-            gone = len(truth.once(0))
+            gone = sum(not any(truth.now.get(path, ())) for path in truth.once(0))
             assert advice.startswith("Nobody reads ")
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
 

@@ -292,6 +292,18 @@ def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
     assert "Page visits by people, added up by the first part of the path" in text
 
 
+def test_a_page_that_agents_still_read_has_not_vanished() -> None:
+    left = figures.Change("/left", Totals(90, 5, 95), Totals(0, 5, 5), "human")
+    came = figures.Change("/came", Totals(0, 5, 5), Totals(90, 5, 95), "human")
+    report = made(totals=Totals(1, 1, 1), comparison=comparison(of="human", vanished=[left], new=[came]))
+    parsed = Parsed(page.render(report))
+    assert "/left (\u221290) stands out with fewer people." in parsed.text
+    assert "/came (+90) stands out with more people." in parsed.text
+    assert "Nobody reads" not in parsed.text
+    assert parsed.tables["No longer read by people (1)"] == [["/left", "90"]]
+    assert parsed.tables["First read by people (1)"] == [["/came", "90"]]
+
+
 def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
     page_ = {"path": "/auth", "query": None, "readers": 1_234, "why": "9 of 10 ratings are thumbs down."}
     phrase = {"path": None, "query": "<b>", "readers": 1, "why": "1 search ended without a click."}

@@ -146,10 +146,7 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
-    came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
-    came += _once(
-        report, "Vanished pages", "Readers before", [(one.path, one.counts[0]) for one in found.vanished]
-    )
+    came = "".join(_once(report, *one) for one in sentences.once(report))
     return section(
         "What changed",
         f'<p>{text(sentences.chance(found))}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
@@ -173,11 +170,8 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
 
 
 def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
-    rows = [
-        f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}'
-        for name, number in pages[: report.number]
-    ]
-    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows)) if rows else ""
+    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
+    return _side(title, table(("Page", column), rows))
 
 
 def _top(report: Report) -> str:

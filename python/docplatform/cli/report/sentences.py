@@ -177,8 +177,9 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
     for at, page in enumerate(pages):
         yield _joint(at, pages)
         yield PagePath(page.path)
-        before, now = page.counts
-        yield f" ({signed(page.gain)}{', new' if not before else ', gone' if not now else ''})"
+        # A page that AI agents read is not new because people read it now.
+        was, is_ = any(page.before), any(page.now)
+        yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', gone'})"
 
 
 def advice(report: Report) -> list[Advice]:
@@ -206,12 +207,16 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
     """What to look at where pages or sections changed significantly."""
     found = report.comparison
     if found is None or not (
-        found.risers or found.fallers or found.new or found.vanished or any(one.way for one in found.sections)
+        found.risers
+        or found.fallers
+        or found.new
+        or found.vanished
+        or any(one.way for one in found.sections if one.pages > 1)
     ):
         return
     fallers, vanished = (
         [one for one in pages if not _DATED.search(one.path) and not report.unfinished]
-        for pages in (found.fallers, found.vanished)
+        for pages in (found.fallers, [one for one in found.vanished if not any(one.now)])
     )
     for page in fallers[:1]:
         lost = count(-page.gain, "reader") if page.of == "total" else f"{-page.gain:,} {READERS[page.of]}"
@@ -254,6 +259,25 @@ def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
         read = sorted(report.sections.items(), key=lambda one: (-one[1].total, one[0]))
         rows = [(name, f"{one.pages:,}", f"{one.total:,}", part(one.ai, one.total)) for name, one in read]
     return columns, rows[:SECTIONS_SHOWN]
+
+
+def once(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
+    """The pages that have readers of the listed kind for the first time, and those that have none any more: title, column, counts."""
+    found = report.comparison
+    if found is None:
+        return
+    kind = READERS[found.of]
+    # Others may still read them.
+    new, gone = f"First read by {kind}", f"No longer read by {kind}"
+    if found.of == "total":
+        new, gone = "New pages", "Vanished pages"
+    for title, column, pages, at in (
+        (new, capital(kind), found.new, 1),
+        (gone, f"{capital(kind)} before", found.vanished, 0),
+    ):
+        if pages:
+            counts = [(one.path, one.counts[at]) for one in pages[: report.number]]
+            yield f"{title} ({len(pages):,})", column, counts
 
 
 def chance(found: Comparison) -> str:
