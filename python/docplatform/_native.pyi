@@ -248,7 +248,7 @@ class Client:
         make a repetition safe.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
                 each organization and project. If two calls come at the same time, one creates the job and the other
@@ -308,7 +308,9 @@ class Client:
             >>> (await async_client.get_job("job-1")).status  # an AsyncClient
             'completed'
         """
-    def send_message(self, job: Job | str, prompt: str, *, project_id: str | None = None) -> Job:
+    def send_message(
+        self, job: Job | str, prompt: str, *, once: str | None = None, project_id: str | None = None
+    ) -> Job:
         """Sends a further instruction to a job, and returns the job without waiting for it.
 
         The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
@@ -317,22 +319,31 @@ class Client:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and return the job of the first answer. It works as for
+                ``create_job``, with the same names. Needs a client with a ``store``.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Returns:
             The ``Job`` as the service answered.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.send_message(job, "Also check the footer").status
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status
+            'active'
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status  # sends nothing
             'active'
             >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
             'active'
@@ -407,7 +418,7 @@ class Client:
         With ``once``, simply run it again: it waits for the same job.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
                 ``store``. Names are kept for each organization and project. If two calls come at the same time, one
@@ -558,21 +569,22 @@ class Client:
             'completed'
         """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
-        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        """Records what became of a creation or a message under a name of ``once=`` whose outcome is unknown. Sends
         nothing.
 
-        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
-        second time.
+        Look on the platform first: if you say that the job or the message is not there although it is, the next call
+        sends it a second time.
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it is not there after some minutes, which frees the name.
+            job: The job that you found, or that has the message, or its id, which is not checked (``get_job(id)`` does,
+                and returns a ``Job``); ``None`` if the job or the message is not there after some minutes, which frees
+                the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
-                moment. To record the same job again changes nothing.
+            ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
+                request is under way at this moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:
@@ -591,12 +603,13 @@ class Client:
                 ...
             ValueError: ...
         """
-    def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str | None, datetime]]: ...
+    def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str, str | None, datetime]]: ...
     def follow_up(
         self,
         job: Job | str,
         prompt: str,
         *,
+        once: str | None = None,
         settle: _Seconds = 15.0,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
@@ -611,7 +624,10 @@ class Client:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
-            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and only wait. It works as for ``create_job``, with the same names.
+                Needs a client with a ``store``.
+            settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
@@ -631,9 +647,12 @@ class Client:
             The final ``Job``.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -684,8 +703,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -752,8 +771,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -819,8 +838,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -891,8 +910,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -959,8 +978,8 @@ class Client:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -1026,8 +1045,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -1225,7 +1244,7 @@ class Client:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -1274,7 +1293,7 @@ class Client:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -1336,8 +1355,8 @@ class Client:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1396,8 +1415,8 @@ class Client:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2070,7 +2089,7 @@ class Rows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -2097,7 +2116,7 @@ class Rows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -2124,7 +2143,7 @@ class Rows:
 
         Raises:
             ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -2151,7 +2170,7 @@ class Rows:
             ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
                 No file was written; use ``to_csv``.
             ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -2327,8 +2346,8 @@ def _comparison(
     days_before: tuple[date, date],
 ) -> Comparison: ...
 
-# What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
-# kind and the name. With every, the whole slices that they lie in.
+# A range of whole days, and the one of the same kind before it: the two days, the kind and the name of each. With every, the whole
+# slices around the days. None unless both ends are days.
 def _period(
     period: str | None = None,
     date_from: _Date | None = None,
@@ -3279,7 +3298,7 @@ class AsyncClient:
         make a repetition safe.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
                 each organization and project. If two calls come at the same time, one creates the job and the other
@@ -3340,7 +3359,7 @@ class AsyncClient:
             'completed'
         """
     def send_message(
-        self, job: Job | str, prompt: str, *, project_id: str | None = None
+        self, job: Job | str, prompt: str, *, once: str | None = None, project_id: str | None = None
     ) -> Coroutine[Any, Any, Job]:
         """Sends a further instruction to a job, and returns the job without waiting for it.
 
@@ -3350,22 +3369,31 @@ class AsyncClient:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and return the job of the first answer. It works as for
+                ``create_job``, with the same names. Needs a client with a ``store``.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Returns:
             The ``Job`` as the service answered.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.send_message(job, "Also check the footer").status
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status
+            'active'
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status  # sends nothing
             'active'
             >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
             'active'
@@ -3440,7 +3468,7 @@ class AsyncClient:
         With ``once``, simply run it again: it waits for the same job.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
                 ``store``. Names are kept for each organization and project. If two calls come at the same time, one
@@ -3593,21 +3621,22 @@ class AsyncClient:
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
-        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        """Records what became of a creation or a message under a name of ``once=`` whose outcome is unknown. Sends
         nothing.
 
-        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
-        second time.
+        Look on the platform first: if you say that the job or the message is not there although it is, the next call
+        sends it a second time.
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it is not there after some minutes, which frees the name.
+            job: The job that you found, or that has the message, or its id, which is not checked (``get_job(id)`` does,
+                and returns a ``Job``); ``None`` if the job or the message is not there after some minutes, which frees
+                the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
-                moment. To record the same job again changes nothing.
+            ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
+                request is under way at this moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:
@@ -3628,12 +3657,13 @@ class AsyncClient:
         """
     def _once(
         self, *, project_id: str | None = None
-    ) -> Coroutine[Any, Any, list[tuple[str, str, str | None, datetime]]]: ...
+    ) -> Coroutine[Any, Any, list[tuple[str, str, str, str | None, datetime]]]: ...
     def follow_up(
         self,
         job: Job | str,
         prompt: str,
         *,
+        once: str | None = None,
         settle: _Seconds = 15.0,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
@@ -3648,7 +3678,10 @@ class AsyncClient:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
-            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and only wait. It works as for ``create_job``, with the same names.
+                Needs a client with a ``store``.
+            settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
@@ -3668,9 +3701,12 @@ class AsyncClient:
             The final ``Job``.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -3721,8 +3757,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3789,8 +3825,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3856,8 +3892,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3928,8 +3964,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3996,8 +4032,8 @@ class AsyncClient:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -4063,8 +4099,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -4258,7 +4294,7 @@ class AsyncClient:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4307,7 +4343,7 @@ class AsyncClient:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4369,8 +4405,8 @@ class AsyncClient:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4429,8 +4465,8 @@ class AsyncClient:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4980,7 +5016,7 @@ class AsyncRows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -5009,7 +5045,7 @@ class AsyncRows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -5038,7 +5074,7 @@ class AsyncRows:
 
         Raises:
             ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -5067,7 +5103,7 @@ class AsyncRows:
             ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
                 No file was written; use ``to_csv``.
             ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 

@@ -81,14 +81,6 @@ def test_the_grid_has_round_numbers(most: int, labels: list[str]) -> None:
     assert found[:-2] == labels
 
 
-def test_a_trend_without_visitors_is_a_flat_line() -> None:
-    days = [date(2026, 1, day) for day in (1, 2, 3)]
-    slices = [figures.Slice(*pair, 0, 0, 0) for pair in pairwise(days)]
-    parsed = Parsed(page.render(made(trend=figures.Trend(every="day", slices=slices))))
-    lines = {a["points"] for tag, a in parsed.elements if tag == "polyline"}
-    assert lines == {"2.00,86.00 98.00,86.00"}
-
-
 def test_the_table_of_a_long_trend_is_folded() -> None:
     parsed = Parsed(page.render(made(trend=trend(*range(400)))))
     assert [tag for tag, _ in parsed.elements if tag == "circle"] == []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
 
 from docplatform import Totals
 from docplatform.cli.report import figures, markdown
-from helpers.reports import change, comparison, counted, made, trend
+from helpers.reports import change, comparison, counted, made
 
 EVIL = [
     "/a|b",
@@ -55,36 +54,6 @@ def test_nothing_in_a_path_is_obeyed_and_every_table_renders(site_url: str | Non
     assert "\u202e" not in text
     assert "*(blank)*" in text
     assert "## \\*T\\*" in text
-
-
-def test_it_says_what_the_page_says() -> None:
-    found = comparison(
-        totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
-    )
-    report = made(totals=Totals(600, 330, 800), comparison=found, trend=trend(10, 20, first=date(2026, 1, 1)))
-    text = markdown.render(report)
-    assert (
-        "**The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).**"
-        in text
-    )
-    assert "- `/auth` lost 200 readers (\u221240%): look at this page first." in text
-    assert "\n`/up` (+30) stands out with more readers." in text
-    assert "| Readers | December 2025 | January 2026 | Change | % |" in text
-    assert "| All | 1,000 | 800 | \u2212200 | \u221220% |" in text
-    assert text.index("### Fallers") < text.index("### Risers")
-    assert "| `/auth` | 500 | 300 | \u2212200 | \u221240% |" in text
-    assert "| 2 January 2026 | 20 | 5 | 12 |" in text
-    assert "do not add up" in text
-
-
-def test_its_tables_have_every_row() -> None:
-    moved, rows = [change("/a", 1, 90)] * 30, [counted("/a", 60, 30)] * 30
-    found = comparison(risers=moved, fallers=moved, new=moved, vanished=moved)
-    text = markdown.render(
-        made(number=30, comparison=found, top=rows, top_ai=rows, top_human=rows, trend=trend(*range(30)))
-    )
-    assert text.count("\n| `/a` |") == 7 * 30
-    assert len(re.findall(r"\n\| \d+ January 2026 \|", text)) == 30
 
 
 def test_a_site_without_readers_says_what_to_check() -> None:

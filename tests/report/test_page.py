@@ -210,26 +210,6 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     assert "<p></p>" not in quiet
 
 
-def test_changes_show_before_now_and_the_difference() -> None:
-    found = comparison(
-        risers=[change("/up", 100, 130), change("/more", 1, 99)],
-        fallers=[change("/down", 1_000, 968)],
-        new=[change("/new", 0, 1_000)],
-        vanished=[change("/gone", 7, 0)],
-    )
-    parsed = Parsed(page.render(made(comparison=found)))
-    assert parsed.tables["Risers"] == [
-        ["/up", "100", "130", "+30 +30%"],
-        ["/more", "1", "99", "+98 99 times"],
-    ]
-    assert parsed.tables["Fallers"] == [["/down", "1,000", "968", "\u221232 \u22123.2%"]]
-    assert parsed.tables["New pages (1)"] == [["/new", "1,000"]]
-    assert parsed.tables["Vanished pages (1)"] == [["/gone", "7"]]
-    assert "December 2025: 100; January 2026: 130" in parsed.hovers
-    widths = [a["width"] for tag, a in parsed.elements if tag == "rect" and a["class"] in ("before", "now")]
-    assert widths == ["10.00", "13.00", "0.10", "9.90", "100.00", "96.80"]
-
-
 def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     gathering = figures.Gathering(10)
     rows = [

@@ -86,16 +86,6 @@ def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file
     assert cost in parsed.text
 
 
-def test_the_report_and_the_comparison_say_the_same(cli: Cli, file: Path) -> None:
-    told = summary(cli, file, "2026-09", "-n", "500")["comparison"]
-    compared = json.loads(cli("visitors", "compare", "2026-09", "-n", "500", "--json").out)
-    assert told["totals"] == compared["totals_before"]
-    for kind in ("risers", "fallers", "new", "vanished"):
-        moved = [(row["path"], row["before"]["total"], row["now"]["total"]) for row in told[kind]]
-        assert moved
-        assert moved == [(row["path"], row["total_before"], row["total"]) for row in compared[kind]]
-
-
 def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
     found = summary(cli, file, "2026-01", "--before", "2025-01", "--every", "none", "--no-feedback")
     assert found["comparison"]["period"] == "January 2025"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,33 +38,6 @@ def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path)
     assert shown == [row["path"] for row in sorted(ROWS, key=lambda row: -int(row["total"]))[:3]]
     assert cli.stub.api_key not in parsed.text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
-
-
-@pytest.mark.row("J11")
-def test_a_report_as_json_and_on_standard_output(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert json.loads(cli("report", "--from", "2026-01-01", "--json").out) == {
-        "file": "report.html",
-        "period": "since 1 January 2026",
-        "rows": 600,
-        "date_from": "2026-01-01",
-        "date_to": None,
-        "totals": TOTALS,
-        "requests": 3,
-        "warnings": [],
-        "every": None,
-        "slices": 0,
-        "comparison": None,
-        "fixes": [],
-        "left_out": dict.fromkeys(
-            ("comparison", "fixes", "trend"), "the first or the last day was not given"
-        ),
-    }
-    assert cli("report", "-o", "-").out.startswith("<!doctype html>")
-    ended = cli("report", "-o", "-", "--json")
-    assert (ended.status, ended.out) == (2, "")
 
 
 def test_without_a_period_it_is_the_last_month_beside_the_one_before(cli: Cli, tmp_path: Path) -> None:
@@ -137,23 +109,6 @@ def test_a_dry_run_of_a_report_counts_all_its_parts(cli: Cli, tmp_path: Path) ->
     assert cost("--every", "none", *ALONE) == ["1", "0", "no"]
     assert cli.stub.requests == []
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.row("J3")
-def test_an_existing_file_is_replaced_only_with_force(cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text("old")
-    file.chmod(0o600)
-    ended = cli("report", "-o", str(file))
-    assert (ended.status, file.read_text(), cli.stub.requests) == (2, "old", [])
-    assert "--force" in ended.err
-    for name in (str(tmp_path), str(tmp_path / "none" / "report.html")):
-        assert cli("report", "-o", name).status in (1, 2)
-    assert cli.stub.requests == []
-    assert cli("report", "-o", str(file), "--force").status == 0
-    assert file.read_text().startswith("<!doctype html>")
-    if sys.platform != "win32":
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:

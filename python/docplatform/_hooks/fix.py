@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from docplatform import Client, FixList, Table
 
 LISTINGS = ("visitors", "feedback_by_page", "feedback", "conversations", "searches")
-"""The listings in the order in which they are read."""
+"""The listings, in reading order."""
 UNANSWERED = ("unanswered", "unresolved")
 """The values of ``resolutionStatus`` that mean that a question was not answered."""
 Z = 1.959964
@@ -97,6 +97,7 @@ async def _work(
         "project_id": some.project_id,
         "requests": len(refused) + sum(table.requests for table in tables.values()),
         "warnings": warnings,
+        "order": "the costliest problem first",
     }
     rows = (json.dumps(problem.row()) for problem in _first(problems, n))
     return cast("FixList", _table(json.dumps(meta), "\n".join(rows).encode()))

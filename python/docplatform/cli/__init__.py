@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 ANSWER_PATIENCE = 5.0
 """How long a signal leaves the service for its answer to a write, in seconds."""
 NEEDED = ("click", "rich")
-"""What the extra ``cli`` brings."""
+"""The packages of the extra ``cli``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code, one of :class:`docplatform.cli.exits.Exit`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    output.ready()
+    output.ready(json="--json" in given)
     try:
         with _terminable(), _patient():
             code = _outcome(given)
@@ -34,14 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.give_up(sys.stdout)
         return Exit.BROKEN_PIPE
     except OSError as error:
-        output.give_up(sys.stdout)
+        if error.filename is None:
+            output.give_up(sys.stdout)
         return exits.report(error)
     return code
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Has SIGTERM end a command as Ctrl-C does, also as process 1, to which it is delivered only if there is a handler."""
+    """Makes SIGTERM end a command as Ctrl-C does, also in process 1, which gets no SIGTERM without a handler."""
 
     def end(*_: object) -> None:
         raise exits.Terminated
@@ -91,8 +92,7 @@ def _outcome(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     if fault := secrets.on_command_line(arguments):
-        output.say(f"docplatform: {fault}")
-        return Exit.USAGE
+        return exits.usage(fault)
     if arguments == ["version"]:
         arguments = ["--version"]
     first = arguments[0] if arguments else ""
@@ -101,8 +101,7 @@ def _run(arguments: list[str]) -> int:
         return plain.run(arguments)
     if not all(find_spec(name) for name in NEEDED):
         if not first.startswith("-"):
-            output.say(f"docplatform: {plain.NEEDS_EXTRA}")
-            return Exit.USAGE
+            return exits.usage(plain.NEEDS_EXTRA)
         return plain.run(arguments)
     from docplatform.cli import app
 

@@ -16,7 +16,7 @@ import click
 from docplatform import DocPlatformError, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _period, _WholeFile
-from docplatform.cli import batch, cost, files, output
+from docplatform.cli import batch, cost, files, once, output
 from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
@@ -133,7 +133,7 @@ def fix(
 
 
 def plans(client: Client, days: Days) -> list[Plan]:
-    """What the list costs, listing by listing."""
+    """The cost of the list, listing by listing."""
     how: dict[str, Any] = {
         "date_from": days.date_from,
         "date_to": days.date_to,
@@ -150,7 +150,7 @@ def command(session: Session, days: Days, row: dict[str, Any]) -> str:
 
 
 def subject(row: dict[str, Any]) -> str:
-    """What ``--run`` calls a problem: its page, or ``search:`` and the phrase."""
+    """The problem as an argument of ``--run``: its page, or ``search:`` and the phrase."""
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
@@ -200,7 +200,7 @@ def _hand_over(
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
     # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
-    known = {name: job for name, state, job, _ in client._once() if state != "being created"}
+    known = {each.name: each.job for each in once.names(client) if each.state != "being created"}
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport) -> None:

@@ -112,7 +112,7 @@ def _help(listing: Listing) -> str:
     return (
         f"Show the site's {listing.name} by day, week or month.\n\nIt costs one request for each slice; with --by-path, one for "
         f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
-        f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the document has the rows, unless "
+        f"again tomorrow, and only days that may still change cost a request, three by default.\n\n{sums}\n\nWith --json, the document has the rows, unless "
         "-o names a file for them."
     )
 
@@ -131,6 +131,6 @@ def _announced(plan: Plan) -> str:
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
-    """What the JSON document has beside the rows of a trend."""
+    """The fields of the JSON document beside the rows of a trend."""
     names = ("date_from", "date_to", "every", "open_from", "requests", "warnings")
     return {name: getattr(found, name) for name in names}
