@@ -104,7 +104,7 @@ ROWS = [
     ),
     Row(
         "report",
-        (*JANUARY, "-o", "-", "--every", "none", "--no-compare"),
+        (*JANUARY, "-o", "-", "--every", "none", "--no-compare", "--no-feedback"),
         store=4,
         json=("-o", "r.html", "--force", "--json"),
     ),

@@ -61,8 +61,8 @@ def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
         r"People fell by 2\d%, and AI agents rose by \d\d%\. Readers in all: [+\u2212]?\d(?:\.\d)?%, from ",
         said[0],
     )
-    lost = next(line for line in said if " lost people" in line)
-    assert re.match(r"\d+ pages lost people, among them /", lost)
+    lost = next(line for line in said if " fewer people" in line)
+    assert re.match(r"\d+ pages stand out with fewer people, among them /", lost)
     assert {int(path) % 400 < 10 for path in re.findall(r"/\w+/(\d+)", lost)} == {True}
     assert re.match(r"To do: /\w+/\d lost \d+ people \(\u2212\d\d%\): look at this page first\.", said[-1])
 
