@@ -91,7 +91,8 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
             message![url, ", ", Setting::Organization.to(name.as_str())]
         })
         .collect();
-    let mut text = message!["the store has data of several addresses or organizations: name one of them: "];
+    let mut text =
+        message!["the store has data of several addresses or organizations: name one of them: "];
     for (at, account) in accounts.into_iter().enumerate() {
         text.push(if at == 0 { "" } else { "; " });
         text.push(account);
