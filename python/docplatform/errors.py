@@ -525,8 +525,8 @@ class DataChangedWarning(DataWarning):
 
 
 class UnrecordedJobWarning(UserWarning):
-    """A Python warning: a job was created under a name of ``once=``, but the store could not record it, such as on a disk
-    that became full.
+    """A Python warning: a job was created, or a message sent, under a name of ``once=``, but the store could not record it,
+    such as on a disk that became full.
 
     The job runs, and the call returns it. The name counts as unknown until ``resolve_once(warning.name,
     warning.job_id)`` records the job.

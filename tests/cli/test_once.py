@@ -76,6 +76,26 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     assert posts(stub) == 2
 
 
+@pytest.mark.row("A15", "N3")
+def test_a_message_is_sent_once_and_its_name_can_be_resolved(
+    stub: StubServer, once: tuple[str, ...], kept: tuple[str, ...]
+) -> None:
+    with_a_job(stub)
+    stub.fail_next(lost=True)
+    line = ("job", "message", "job-1", "And that", *once)
+    ended = run_script(SCRIPT, *line, stub=stub)
+    assert ended.status == 7
+    found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
+    assert ("--job job-1" in found, "--never-sent" in never) == (True, True)
+    done = shell(stub, found.replace("docplatform", "$cli", 1))
+    assert done.status == 0, done.err
+    ended = run_script(SCRIPT, *line, stub=stub)
+    assert (ended.status, ended.out) == (0, "job-1\n")
+    (listed,) = json.loads(run_script(SCRIPT, "job", "once", *kept, "--json", stub=stub).out)
+    assert (listed["kind"], listed["state"], listed["job"]) == ("message", "sent", "job-1")
+    assert stub.jobs[0].prompts == ["Fix it", "And that"]
+
+
 @pytest.mark.row("A15")
 def test_what_is_wrong_with_a_name_is_wrong_usage(
     cli: Cli, once: tuple[str, ...], kept: tuple[str, ...], tmp_path: Path
@@ -137,7 +157,7 @@ def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_re
     ended = cli("job", "create", "Fix it", *once, "-q")
     assert (ended.status, ended.out) == (0, "job-2\n")
     assert (
-        'Note: job job-2 was created under the name "links-1.4", but the store could not record it ('
+        'Note: the request under the name "links-1.4" was carried out for job job-2, but the store could not record it ('
         in ended.err
     )
     assert "no room" in ended.err
@@ -166,10 +186,10 @@ def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
     cli("job", "create", "Fix it", "--once", "lost", *kept)
     ended = cli("job", "once", *kept)
     rows = [line.split("\t") for line in ended.out.splitlines()]
-    assert [row[:3] for row in rows] == [
-        ["name", "state", "job"],
-        ["links-1.4", "created", "job-1"],
-        ["lost", "unknown", ""],
+    assert [row[:4] for row in rows] == [
+        ["name", "kind", "state", "job"],
+        ["links-1.4", "creation", "created", "job-1"],
+        ["lost", "creation", "unknown", ""],
     ]
     (lost,) = json.loads(cli("job", "once", "lost", *kept, "--json").out)
     assert (lost["name"], lost["state"], lost["job"]) == ("lost", "unknown", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,9 @@ def test_wrong_usage_sends_nothing_and_writes_nothing(
     for name, content in given.items():
         Path(name).write_bytes(content)
     ended = cli(*arguments)
-    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert (ended.status, cli.stub.requests) == (2, [])
+    told = json.loads(ended.out)["error"] if "--json" in arguments else ended.out
+    assert told == "" or (told["class"] == "UsageError" and says in told["message"])
     assert says in ended.err
     assert "Reading visitors" not in ended.err
     # A store is opened before the ids of projects are looked at.

@@ -128,12 +128,12 @@ REFUSALS: dict[str, tuple[Script, str]] = {
     ),
     "407": (
         [READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))],
-        r"refuses those of its URL \(407\)",
+        r"refuses the user name or password of its URL \(407\); check proxy=",
     ),
     "closes": ([READ_HEAD, FIN], NO_CONNECTION),
     "resets": ([READ_HEAD, RST], r"reset before it was ready \(through the proxy 127.0.0.1:\d+\)"),
     "closes the tunnel": ([READ_HEAD, ESTABLISHED, FIN], "closed before it was ready"),
-    "hangs": ([READ_HEAD, HOLD], "within connect_timeout"),
+    "hangs": ([READ_HEAD, HOLD], r"within connect_timeout.*check proxy="),
     "hangs in the tunnel": ([READ_HEAD, ESTABLISHED, HOLD], "within connect_timeout"),
 }
 

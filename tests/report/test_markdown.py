@@ -28,7 +28,6 @@ def evil_report(site_url: str | None = None) -> figures.Report:
     found = comparison(
         risers=[change(path, 1, 90) for path in EVIL],
         vanished=[change(path, 90, 0) for path in EVIL],
-        vanished_pages=len(EVIL),
     )
     rows = [counted(path, 1, 90) for path in EVIL]
     return made(
@@ -67,17 +66,18 @@ def test_a_site_without_readers_says_what_to_check() -> None:
 def test_it_fits_into_a_comment_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [counted(("/" + "\u65e5" * 60 + f"/{at}") * 4, 2**60, 2**60) for at in range(1_000)]
     pages = [change(row["path"], 1, 2**60) for row in rows]
-    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages, vanished_pages=1_000)
+    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages)
     report = made(
         top=rows,
         top_ai=rows,
         top_human=rows,
         comparison=found,
+        number=1_000,
         site_url="https://docs.example.com/" + "x" * 200,
     )
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
-    assert "*Left out, as this would be too long: Risers, Fallers, New pages (0), " in text
+    assert "*Left out, as this would be too long: Risers, Fallers, New pages (1,000), " in text
     monkeypatch.setattr(markdown, "MAX_CHARACTERS", 3_000)
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
@@ -91,3 +91,30 @@ def test_a_long_path_is_cut_in_the_middle_and_a_right_to_left_one_is_isolated() 
     )
     assert re.search(r"\| `/ax{27}…x{26}/end` \|", text)
     assert f"| \u2068`{arabic}`\u2069 |" in text
+
+
+def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> None:
+    moved = [change(f"/{at}", 900, 1) for at in range(9)]
+    found = comparison(
+        totals=Totals(8_000, 300, 8_100), fallers=moved, new=[change(f"/new-{at}", 0, 90) for at in range(9)]
+    )
+    row = {"path": "/auth", "query": None, "readers": 1, "why": "2 of 3 ratings are thumbs down."}
+    fixes = [(row | {"path": f"/fix/{at}"}, f"docplatform fix --run /fix/{at}") for at in range(9)]
+    report = made(
+        totals=Totals(600, 330, 800), comparison=found, fixes=fixes, left_out={"comparison": "it is large"}
+    )
+    lines = markdown.brief(report).splitlines()
+    assert lines == [
+        "**Who reads the docs**, `demo`, January 2026",
+        "- The number of readers fell by 90%, counted per working day: from 8,100 in December 2025 to 800 (90% fewer in all).",
+        "- People fell by 92%, and AI agents hardly changed; 41% of all readers are AI agents.",
+        "- It is not known which pages changed, because it is large.",
+        "- 9 pages lost readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
+        "- 9 pages gained readers, among them `/new-0` (+90, new).",
+        *(
+            f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. This concerns about 1 person. `docplatform fix --run /fix/{at}`"
+            for at in range(3)
+        ),
+    ]
+    empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
+    assert empty.splitlines()[1:] == ["- January 2026: nobody read a page."]

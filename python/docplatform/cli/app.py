@@ -72,7 +72,7 @@ def _report_usage(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         say(context.get_usage())
-    say(f"docplatform: {message}")
+    exits.usage(message)
     if context is not None:
         say(f"`{context.command_path} --help` lists the options.")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, output, phrases
+from docplatform.cli import cost, exits, output, phrases
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
@@ -132,6 +132,9 @@ def _print(
             for failure in failures
         ]
         complete = error is None and not report.left
-        output.document({**asked, "complete": complete, **report._asdict(), "failures": listed})
+        told = error and exits.facts(error, session.again)
+        output.document(
+            {**asked, "complete": complete, **report._asdict(), "failures": listed, "error": told}
+        )
     else:
         output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])

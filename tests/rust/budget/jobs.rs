@@ -33,14 +33,8 @@ fn client(script: &Arc<Script>) -> Client {
 }
 
 async fn create_in(client: &Client, project: &str) -> Result<Job> {
-    job::once::create(
-        client,
-        segment(project),
-        prompt(),
-        None,
-        &Recorder::default(),
-    )
-    .await
+    let (project, ear) = (segment(project), Recorder::default());
+    job::once::write(client, project, None, prompt(), None, &ear).await
 }
 
 async fn left(client: &Client, project: &str) -> u64 {

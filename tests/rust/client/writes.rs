@@ -398,15 +398,11 @@ async fn requests_carry_what_the_contract_says() {
     create(&client, "Fix \u{e9}\"\n", &Recorder::default())
         .await
         .unwrap();
-    job::message(
-        &client,
-        segment("a~b&c"),
-        segment("job_1"),
-        prompt(),
-        &Recorder::default(),
-    )
-    .await
-    .unwrap();
+    let (project, to) = (segment("a~b&c"), Some(segment("job_1")));
+    let ear = Recorder::default();
+    job::once::write(&client, project, to, prompt(), None, &ear)
+        .await
+        .unwrap();
     let sent = script.sent();
     assert_eq!(sent[0].method, "POST");
     assert_eq!(

@@ -220,7 +220,7 @@ fn what_is_no_store_is_left_byte_for_byte() {
             foreign("PRAGMA application_id = 7; DROP TABLE mine"),
             "another program",
         ),
-        ("later", set("user_version", 3), "version 3"),
+        ("later", set("user_version", 4), "version 4"),
         ("earlier", set("user_version", 0), "version 0"),
         ("cut off", whole[..8192].to_vec(), "damaged"),
         (
