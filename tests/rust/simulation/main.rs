@@ -65,7 +65,7 @@ const FOUND: [u64; 12] = [
     20_295_404, 30_325_418, 200_125_818,
 ];
 
-/// The first seeds that notice a checkpoint a row ahead, a creation without its lock, and a page of which the rest was forgotten:
+/// The first seeds that notice a checkpoint a row ahead, a creation without its lock, and a page whose rest was forgotten:
 /// bugs of mutants.py that nothing else of `cargo test` notices.
 const NOTICING: [u64; 3] = [1_970, 3_444, 5_429];
 
