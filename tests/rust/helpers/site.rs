@@ -81,7 +81,7 @@ impl Site {
         self
     }
 
-    /// What its clock shows.
+    /// The date on its clock.
     pub(crate) fn dated(mut self, date: Option<&'static str>) -> Self {
         self.date = date;
         self
@@ -211,7 +211,7 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
     pager.next_page(&observer).await
 }
 
-/// What rows are known by: a visitor's path, or all of a row of unknown shape.
+/// The name of a row: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
     let name = |row: Row<'_>| match (row.bare, row.extra, rows.fields()) {
         (Some(bare), ..) => bare.to_string(),
