@@ -10,10 +10,11 @@ use tokio::task::spawn_blocking;
 use crate::error::Result;
 use crate::export::observer::ExportObserver;
 use crate::export::stream::ExportStream;
+use crate::listing::rows::Row;
 use crate::table::Table;
 use crate::table::files::{Sealed, WholeFile};
 use crate::table::formats::{Encoder, Format};
-use crate::table::record::{Layout, Record};
+use crate::table::layout::Layout;
 
 /// How many bytes are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -48,8 +49,8 @@ impl Writing {
 
     /// Writes a table; returns the number of its rows.
     pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
-        let mut writing = Self::begin(target, format, table.layout())?;
-        let mut rest = table.records();
+        let mut writing = Self::begin(target, format, table.layout)?;
+        let mut rest = table.rows();
         loop {
             let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
             if some.is_empty() {
@@ -76,8 +77,8 @@ impl Writing {
         let mut count = 0;
         while let Some(turn) = stream.next(observer).await? {
             let days = turn.mark.shape().days;
-            let records = turn.rows.iter().map(|row| Record { days, row });
-            if let Err(error) = self.encoder.encode(records, &mut self.buffer) {
+            let rows = turn.rows.iter().map(|row| Row { days, ..row });
+            if let Err(error) = self.encoder.encode(rows, &mut self.buffer) {
                 return Ok(Err(error));
             }
             count += turn.rows.len() as u64;

@@ -18,7 +18,8 @@ use crate::export::observer::{ExportObserver, Relay};
 use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Page, Rows, Totals};
+use crate::listing::page::{Page, Totals};
+use crate::listing::rows::{Identity, Rows};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;

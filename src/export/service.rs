@@ -19,8 +19,8 @@ use crate::export::pager::{Fetched, Source, Wanted};
 use crate::listing::Listing;
 use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::PagedBy;
+use crate::listing::page::Page;
 use crate::listing::read::promises_more;
-use crate::listing::rows::Page;
 use crate::text::message::{Advice, Setting, message};
 
 /// Statuses of a query that is too long, and of an answer that took too long.

@@ -10,7 +10,7 @@ use crate::export::pager::{Source, Wanted};
 use crate::export::service::ServicePages;
 use crate::export::stored::{StoredPages, keep};
 use crate::listing::Listing;
-use crate::listing::rows::{Page, Totals};
+use crate::listing::page::{Page, Totals};
 use crate::store::{Range, What};
 
 /// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.

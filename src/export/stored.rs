@@ -20,7 +20,7 @@ use crate::export::service::{Answered, ServicePages};
 use crate::listing::Listing;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::Page;
+use crate::listing::page::Page;
 use crate::lock;
 use crate::store::{self, Export, Exports, Fault, Range, What};
 

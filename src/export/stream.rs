@@ -14,10 +14,10 @@ use crate::export::file::{Writing, Written, aside};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Pager, Paging, Source, Turn};
 use crate::export::trail::Mark;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::table::formats::Format;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 /// See the module. It has one caller at a time, which may drop its future at any await.
 pub struct ExportStream {
@@ -117,7 +117,7 @@ impl ExportStream {
     ) -> Result<(Arc<Table>, Option<Error>)> {
         self.begin(left);
         self.pager.remember_all();
-        let mut builder = Builder::new(self.layout);
+        let mut builder = TableBuilder::new(self.layout);
         let error = loop {
             let Turn {
                 rows,

@@ -7,7 +7,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::dates::slices::Slice;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::Identity;
 
 /// A page without its rows. The positions after its rows share it.
 #[derive(Debug)]

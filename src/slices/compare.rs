@@ -15,26 +15,28 @@ use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::listing::Listing;
-use crate::listing::endpoint::{Endpoint, Field, Holds, required};
-use crate::listing::rows::{Cell, Identity, Rows, Totals};
+use crate::listing::columns::Cell;
+use crate::listing::endpoint::{ColumnKind, Endpoint, Field, required};
+use crate::listing::page::Totals;
+use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
 use crate::slices::trend::Reader;
 use crate::store::What;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 pub const COLUMNS: &[Field] = &[
-    required("path", Holds::Text),
-    required("human", Holds::Integer),
-    required("human_before", Holds::Integer),
-    required("human_change", Holds::Integer),
-    required("ai", Holds::Integer),
-    required("ai_before", Holds::Integer),
-    required("ai_change", Holds::Integer),
-    required("total", Holds::Integer),
-    required("total_before", Holds::Integer),
-    required("total_change", Holds::Integer),
-    required("significant", Holds::Flag),
+    required("path", ColumnKind::Text),
+    required("human", ColumnKind::Integer),
+    required("human_before", ColumnKind::Integer),
+    required("human_change", ColumnKind::Integer),
+    required("ai", ColumnKind::Integer),
+    required("ai_before", ColumnKind::Integer),
+    required("ai_change", ColumnKind::Integer),
+    required("total", ColumnKind::Integer),
+    required("total_before", ColumnKind::Integer),
+    required("total_change", ColumnKind::Integer),
+    required("significant", ColumnKind::Bool),
 ];
 
 /// Whether two counts differ by more than chance explains: by more than two standard deviations, if the variance of a count
@@ -177,7 +179,7 @@ fn integer(cell: Cell<'_>) -> i64 {
 
 /// Both periods as a table. A path that is missing in one had no reader in it.
 fn beside([now, before]: &[Side; 2]) -> Table {
-    let mut builder = Builder::new(Layout::of(COLUMNS));
+    let mut builder = TableBuilder::new(Layout::of(COLUMNS));
     let here = now
         .paths
         .iter()
@@ -187,30 +189,30 @@ fn beside([now, before]: &[Side; 2]) -> Table {
         .iter()
         .filter(|(key, ..)| now.counts(*key).is_none());
     let gone = gone.map(|(_, path, counts)| (path, Counts::default(), Some(*counts)));
-    let mut rows = Rows::new(COLUMNS, None);
+    let mut rows = RowsBuilder::new(COLUMNS, None, 0);
     for (path, now, before) in here.chain(gone) {
         let before = before.unwrap_or_default();
         let mut cells = vec![Cell::Text(path)];
         for (now, before) in now.into_iter().zip(before) {
             cells.extend([now, before, now - before].map(Cell::Integer));
         }
-        cells.push(Cell::Flag(is_significant(before[2], now[2])));
-        rows.push(&cells);
+        cells.push(Cell::Bool(is_significant(before[2], now[2])));
+        rows.push(cells);
     }
-    builder.extend(&rows);
+    builder.extend(&rows.finish());
     builder.finish()
 }
 
 /// Adds a row as it stands in a line of JSON: what a pickle carries. A change may be below 0, which no count of the service is.
-pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
+pub fn read_line(rows: &mut RowsBuilder, line: &[u8]) -> serde_json::Result<()> {
     let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
     let cell = |field: &Field| match row.get(field.name) {
         Some(Value::String(text)) => Cell::Text(text),
-        Some(Value::Bool(flag)) => Cell::Flag(*flag),
+        Some(Value::Bool(flag)) => Cell::Bool(*flag),
         Some(value) => value.as_i64().map_or(Cell::Null, Cell::Integer),
         None => Cell::Null,
     };
-    rows.push(&COLUMNS.iter().map(cell).collect::<Vec<_>>());
+    rows.push(COLUMNS.iter().map(cell));
     Ok(())
 }
 

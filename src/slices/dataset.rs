@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::civil::Date;
+use serde_json::Value;
 
 use crate::client::observer::{Note, Observer};
 use crate::clock::Millis;
@@ -20,10 +21,12 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use crate::export::stored::decode;
 use crate::listing::Listing;
+use crate::listing::columns::Column;
 use crate::listing::endpoint::Endpoint;
+use crate::listing::rows::Rows;
 use crate::store::{FinishedExport, FinishedExports, What};
-use crate::table::record::Layout;
-use crate::table::{Builder, Table, arrow_field, number};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder, arrow_field, number};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
@@ -189,7 +192,7 @@ pub async fn rows(
     now: Millis,
 ) -> Result<Vec<RecordBatch>> {
     let export = stored.export(export).await?;
-    let mut builder = Builder::new(Layout::of(endpoint.fields));
+    let mut builder = TableBuilder::new(Layout::of(endpoint.fields));
     read(endpoint, stored, &export, &mut builder).await?;
     let settled = export.is_final(settle_days, now);
     batches(&export, settled, &builder.finish(), &schema(endpoint))
@@ -207,7 +210,7 @@ pub(crate) async fn read(
         page_size,
         ..
     }: &FinishedExport,
-    builder: &mut Builder,
+    builder: &mut TableBuilder,
 ) -> Result<Vec<String>> {
     let listing = Listing::days(endpoint, &Segment::stored(project_id), *days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
@@ -242,23 +245,18 @@ fn batches(
     table: &Table,
     schema: &SchemaRef,
 ) -> Result<Vec<RecordBatch>> {
-    let mut extras = table.extras().iter().peekable();
-    let batch = |(rows, columns): (std::ops::Range<usize>, Vec<ArrayRef>)| {
+    let batch = |rows: &Rows| {
         let count = rows.len();
         let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
-        let extra = rows.map(|row| {
-            let (_, extra) = extras.next_if(|(at, _)| *at == row)?;
-            Some(serde_json::to_string(extra).map_err(Error::bug))
-        });
-        let extra: Vec<_> = extra.map(Option::transpose).collect::<Result<_>>()?;
-        let extra: ArrayRef = Arc::new(StringArray::from(extra));
+        let extra = rows.iter().map(|row| row.other.map(Value::to_string));
+        let extra: ArrayRef = Arc::new(StringArray::from_iter(extra));
         let project = std::iter::repeat_n(project_id, count);
         let mut all: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(project)),
             day(days.from),
             day(days.to),
         ];
-        all.extend(columns);
+        all.extend(rows.columns.iter().map(Column::array));
         all.push(Arc::new(BooleanArray::from(vec![settled; count])));
         all.push(extra);
         RecordBatch::try_new(Arc::clone(schema), all).map_err(Error::bug)

@@ -6,13 +6,13 @@ use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
 use crate::listing::endpoint::COUNTS;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::slices::Subject;
 use crate::slices::dataset::{Whose, read, some};
 use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExport, FinishedExports, What};
-use crate::table::Builder;
-use crate::table::record::Layout;
+use crate::table::TableBuilder;
+use crate::table::layout::Layout;
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
@@ -63,7 +63,7 @@ impl StoreQuery {
         } else {
             COUNTS
         };
-        let mut builder = Builder::new(Layout {
+        let mut builder = TableBuilder::new(Layout {
             days: !is_whole,
             fields,
         });

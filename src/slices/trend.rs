@@ -14,13 +14,15 @@ use crate::export::observer::{ExportObserver, Relay};
 use crate::export::pager::{Pager, Paging, Turn};
 use crate::export::source;
 use crate::listing::Listing;
+use crate::listing::columns::Cell;
 use crate::listing::endpoint::COUNTS;
-use crate::listing::rows::{Cell, Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::{Rows, RowsBuilder};
 use crate::slices::Subject;
 use crate::slices::plan::in_store;
 use crate::store::{What, is_final};
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 /// The rows of each slice of a range.
 #[derive(Debug)]
@@ -50,7 +52,7 @@ pub async fn trend(
     } else {
         COUNTS
     };
-    let mut builder = Builder::new(Layout::sliced(fields));
+    let mut builder = TableBuilder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
     let mut running = Vec::new();
@@ -98,9 +100,9 @@ pub(crate) fn may_still_change(from: Date) -> String {
 
 /// The totals as a row of their own.
 pub(crate) fn of_site(totals: Totals) -> Rows {
-    let mut rows = Rows::new(COUNTS, None);
-    rows.push(&<[i64; 3]>::from(totals).map(Cell::Integer));
-    rows
+    let mut rows = RowsBuilder::new(COUNTS, None, 1);
+    rows.push(<[i64; 3]>::from(totals).map(Cell::Integer));
+    rows.finish()
 }
 
 /// Reads slices, and counts what that costs, also where it fails.

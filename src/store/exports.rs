@@ -12,7 +12,7 @@ use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;

@@ -8,7 +8,7 @@ use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::exports::{What, is_final};
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};

@@ -15,7 +15,8 @@ use crate::export::file::Writing;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
-use crate::listing::rows::{Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
@@ -26,8 +27,8 @@ use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::store::What;
 use crate::table::formats::Format;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 /// What is known of an export besides its rows.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ impl Meta {
             every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
-            slices: trend.table.slices().to_vec(),
+            slices: trend.table.slices.clone(),
             ..Self::default()
         }
     }
@@ -141,7 +142,7 @@ impl Meta {
             project_id: listing.project_id().map(str::to_owned),
             requests: stream.requests(),
             warnings: stream.warnings(),
-            slices: table.slices().to_vec(),
+            slices: table.slices.clone(),
             ..Self::default()
         }
     }
@@ -175,9 +176,9 @@ impl Data {
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self
             .table
-            .record(at)
+            .row(at)
             .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.layout()).make(row)
+        rows::Dicts::new(py, self.table.layout).make(row)
     }
 
     /// A row, or those of a slice.
@@ -254,6 +255,9 @@ pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> 
         .unbind())
 }
 
+/// Lines of a pickle that are read into columns at once.
+const LINES: usize = 1000;
+
 /// What a pickle carries, read again.
 pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken =
@@ -267,24 +271,22 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     };
     let is_comparison = meta.class == "Comparison";
     let table = py.detach(|| {
-        let mut builder = Builder::new(layout);
-        let mut slices = slices.iter().peekable();
-        let mut lines = lines
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty());
-        loop {
-            while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
-                builder.end_slice(*days);
+        let lines = lines.split(|&byte| byte == b'\n');
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        let mut builder = TableBuilder::new(layout);
+        for lines in lines.chunks(LINES) {
+            let mut rows = RowsBuilder::new(fields, None, lines.len());
+            for line in lines {
+                match is_comparison {
+                    true => compare::read_line(&mut rows, line)?,
+                    false => rows.read_line(line)?,
+                }
             }
-            let Some(line) = lines.next() else { break };
-            let mut row = Rows::new(fields, None);
-            match is_comparison {
-                true => compare::read_line(&mut row, line)?,
-                false => row.read_line(line)?,
-            }
-            builder.extend(&row);
+            builder.extend(&rows.finish());
         }
-        Ok(builder.finish())
+        let mut table = builder.finish();
+        table.slices.clone_from(slices);
+        Ok(table)
     });
     Ok(Data {
         table: Arc::new(table.map_err(broken)?),

@@ -6,7 +6,8 @@ use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
 use docplatform::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Page, Rows, Totals};
+use docplatform::listing::page::{Page, Totals};
+use docplatform::listing::rows::Rows;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -51,17 +52,14 @@ impl Source for Full {
         let decode = move || {
             done.lock().unwrap().push(("read", offset));
             let lines = rows(offset..offset + u64::from(limit));
-            let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
-            for line in &lines {
-                rows.read_line(line.as_bytes()).unwrap();
-            }
+            let lines: Vec<_> = lines.iter().map(String::as_str).collect();
             let totals = Some(Totals {
                 human: 1,
                 ai: 1,
                 total: 1,
             });
             Ok(Page {
-                rows,
+                rows: crate::table::columns::rows(&lines),
                 totals,
                 has_more: true,
                 cursor: None,

@@ -8,8 +8,10 @@ use docplatform::error::Result;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Fetched, Source, Wanted};
 use docplatform::export::stream::{ExportStream, Remainder};
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Page, Rows, Totals};
+use docplatform::listing::page::{Page, Totals};
+use docplatform::listing::rows::RowsBuilder;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -30,10 +32,10 @@ impl Source for Capped {
     ) -> BoxFuture<'static, Result<Fetched>> {
         let end = (wanted.offset + u64::from(wanted.limit).min(self.0)).min(ROWS);
         let decode = Box::new(move || {
-            let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+            let mut rows = RowsBuilder::new(VISITORS.fields, VISITORS.key, 0);
             for number in wanted.offset..end {
                 let path = format!("/docs/section/page-{number:07}");
-                rows.push(&[
+                rows.push([
                     Cell::Text(&path),
                     Cell::Integer(1),
                     Cell::Integer(2),
@@ -46,7 +48,7 @@ impl Source for Capped {
                 total: 3,
             });
             Ok(Page {
-                rows,
+                rows: rows.finish(),
                 totals,
                 has_more: end < ROWS,
                 cursor: None,

@@ -4,7 +4,7 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::RECENT;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::Paging;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 
 use crate::export::resume::reread;
 use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};

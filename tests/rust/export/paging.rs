@@ -8,7 +8,7 @@ use docplatform::export::pager::Paging;
 use docplatform::export::source::totals;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use tokio::time::{sleep, timeout};
 
 use crate::export::resume::reread;

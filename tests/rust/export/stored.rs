@@ -11,7 +11,7 @@ use docplatform::export::pager::{Pager, Paging};
 use docplatform::export::source;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use docplatform::store::Store;
 use tempfile::TempDir;
 use tokio::task::yield_now;

@@ -35,8 +35,8 @@ fn all(page_size: u32) -> Remainder {
 
 fn paths(table: &Table) -> Vec<String> {
     table
-        .records()
-        .map(|record| text(&record.row, "path").to_owned())
+        .rows()
+        .map(|row| text(&row, "path").to_owned())
         .collect()
 }
 

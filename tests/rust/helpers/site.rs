@@ -11,8 +11,9 @@ use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
 use docplatform::export::service::ServicePages;
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Row, Rows};
+use docplatform::listing::rows::{Row, Rows};
 use docplatform::listing::{Listing, Shape};
 
 use crate::helpers::support::{BASE_URL, Recorder, Script, Step, client, query, reply, segment};
@@ -211,11 +212,10 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
     pager.next_page(&observer).await
 }
 
-/// What rows are known by: a visitor's path, or all of a row of unknown shape.
+/// The paths of visitors, or the whole rows of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
-    let name = |row: Row<'_>| match (row.bare, row.extra, rows.fields()) {
-        (Some(bare), ..) => bare.to_string(),
-        (None, Some(whole), []) => serde_json::to_string(whole).unwrap(),
+    let name = |row: Row<'_>| match (row.other, rows.fields) {
+        (Some(whole), []) => whole.to_string(),
         _ => text(&row, "path").to_owned(),
     };
     rows.iter().map(name).collect()

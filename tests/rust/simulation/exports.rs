@@ -14,8 +14,9 @@ use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
 use docplatform::export::source;
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::PagedBy;
-use docplatform::listing::rows::{Cell, Row};
+use docplatform::listing::rows::Row;
 use docplatform::listing::{Listing, Shape};
 use docplatform::slices::Subject;
 use docplatform::slices::sync::{SyncScope, sync};
@@ -89,7 +90,7 @@ fn any_path(what: What) -> Listing {
 /// The rows of a page, as the service knows them.
 fn rows(turn: &Turn) -> Vec<(u64, u64)> {
     let row = |row: Row<'_>| {
-        let text = |name: &&str| match (row.get(name), row.extra.and_then(|extra| extra.get(*name)))
+        let text = |name: &&str| match (row.get(name), row.other.and_then(|other| other.get(*name)))
         {
             (Cell::Text(text), _) => Some(text.to_owned()),
             (Cell::Integer(count), _) => Some(count.to_string()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
