@@ -13,7 +13,7 @@ SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.tom
 LINTS := lint-ruff lint-rust lint-pyright lint-stubs lint-mypy lint-public lint-workflows
 
 .PHONY: demo simulate mutants test test-core test-python test-suite test-oldest test-pythons test-wheel test-engines java browser docs \
-	lint $(LINTS) format bench bench-store bench-instructions fuzz soak soak-cursor soak-once audit pictures \
+	lint $(LINTS) format bench bench-store bench-instructions fuzz soak soak-cursor soak-once soak-fix audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -185,6 +185,10 @@ soak-cursor: $(STAMPS)/installed
 ## soak-once: 2,000 runs of a pipeline step in up to three processes, killed and answered at random; SEED= repeats one
 soak-once: $(STAMPS)/installed
 	$(BIN)/python -m soak.pipeline $(if $(SEED),--seed $(SEED))
+
+## soak-fix: `docplatform fix --run 5`, killed with SIGKILL at 30 random instants and run again; SEED= repeats one
+soak-fix: $(STAMPS)/installed
+	$(BIN)/python -m soak.fix $(if $(SEED),--seed $(SEED))
 
 SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo rustc --locked --no-default-features --quiet --profile simulation --test simulation
 # SQLite compiles a statement once, not once a use: tests/rust/simulation/statements.rs. Linkers of macOS have no `--wrap`.

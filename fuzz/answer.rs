@@ -31,7 +31,7 @@ use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Row, Rows};
+use docplatform::listing::rows::Rows;
 use docplatform::listing::{Listing, Shape};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -262,8 +262,9 @@ fn whole(number: &Value) -> Option<i64> {
 
 fn check_error(error: &Error, write: bool, status: StatusCode) {
     let outcome = match status.as_u16() {
-        200..300 => Outcome::Applied,
-        408 | 500.. => Outcome::Unknown,
+        // The body decides.
+        200..300 if error.outcome == Some(Outcome::Applied) => Outcome::Applied,
+        200..300 | 408 | 500.. => Outcome::Unknown,
         _ => Outcome::Rejected,
     };
     assert_eq!(error.outcome, write.then_some(outcome), "{error}");

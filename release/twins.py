@@ -29,7 +29,8 @@ PROTOCOL = {
 }
 # These do no I/O, and return what the blocking ones do.
 IMMEDIATE = {"__new__", "__reduce__", "_repr_html_", "with_options"}
-CALLBACK = ("], object]", "], Awaitable[object] | object]")
+# What a function returns, which may be an awaitable here.
+RETURNED = re.compile(r"\], (object|str)\]")
 
 
 def renamed(annotation: ast.expr) -> ast.expr:
@@ -43,9 +44,10 @@ def renamed(annotation: ast.expr) -> ast.expr:
 def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
     """A method as the asynchronous class has it."""
     assert method.returns is not None
-    for argument in method.args.kwonlyargs:
-        if argument.arg in ("on_poll", "on_done") and argument.annotation is not None:
-            argument.annotation = ast.parse(ast.unparse(argument.annotation).replace(*CALLBACK)).body[0].value  # type: ignore[attr-defined]
+    for argument in method.args.args + method.args.kwonlyargs:
+        if argument.arg in ("api_key", "on_poll", "on_done") and argument.annotation is not None:
+            awaited = RETURNED.sub(r"], Awaitable[\1] | \1]", ast.unparse(argument.annotation))
+            argument.annotation = ast.parse(awaited, mode="eval").body
     if method.decorator_list or method.name in IMMEDIATE:
         return method
     if any(isinstance(node, ast.Name) and node.id in NAMES for node in ast.walk(method.returns)):

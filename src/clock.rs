@@ -14,22 +14,14 @@ use tokio::time::Instant;
 /// Milliseconds since 1970, as the store keeps them.
 pub type Millis = i64;
 
-type Now = Arc<dyn Fn() -> SystemTime + Send + Sync>;
-
-/// The time of day, and a steady time that cannot be set.
+/// The time of day.
 #[derive(Clone)]
-pub struct Clock {
-    wall: Now,
-    steady: Now,
-}
+pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 
 impl Clock {
     /// The machine's clock. All processes share it, and it can be set.
     pub fn system() -> Self {
-        Self {
-            wall: Arc::new(SystemTime::now),
-            steady: since_boot(),
-        }
+        Self::new(SystemTime::now)
     }
 
     /// The time of day at this moment, advanced by tokio's clock: for what never leaves the process.
@@ -40,20 +32,7 @@ impl Clock {
 
     /// Any other clock, which cannot be set.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        let now: Now = Arc::new(now);
-        Self {
-            wall: Arc::clone(&now),
-            steady: now,
-        }
-    }
-
-    /// The same time of day, with the steady time of `steady`.
-    #[must_use]
-    pub fn beside(self, steady: &Self) -> Self {
-        Self {
-            steady: Arc::clone(&steady.steady),
-            ..self
-        }
+        Self(Arc::new(now))
     }
 
     /// The time of day.
@@ -63,17 +42,12 @@ impl Clock {
 
     /// The same, as the system has it.
     pub fn time(&self) -> SystemTime {
-        (self.wall)()
+        (self.0)()
     }
 
     /// The day that it is in UTC.
     pub fn today(&self) -> Date {
         timestamp(self.now()).to_zoned(TimeZone::UTC).date()
-    }
-
-    /// The steady time. It means nothing outside this process.
-    pub fn steady_now(&self) -> Millis {
-        Self::read((self.steady)())
     }
 
     /// A time as the store keeps it.
@@ -89,20 +63,6 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", timestamp(self.now()))
     }
-}
-
-/// Keeps running while the machine sleeps.
-#[cfg(target_os = "linux")]
-fn since_boot() -> Now {
-    Arc::new(|| {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        SystemTime::UNIX_EPOCH + Duration::try_from(time).unwrap_or_default()
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn since_boot() -> Now {
-    Clock::steady().steady
 }
 
 /// A duration in milliseconds; saturates.

@@ -90,7 +90,7 @@ pub enum Outcome {
     Rejected,
     /// Bytes may have left and there is no trustworthy verdict.
     Unknown,
-    /// A 2xx head came, but its body cannot be used.
+    /// The object that was asked for came, but it cannot be read.
     Applied,
 }
 
@@ -105,13 +105,15 @@ impl Outcome {
     }
 }
 
-/// One try of a call that failed.
+/// One try of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// 1 for the first.
     pub number: u32,
     /// The status, if an answer's head came.
     pub status: Option<u16>,
+    /// The class of the error that it would be; `None` if it went well.
+    pub class: Option<&'static str>,
     /// What went wrong, in words, with the service's request id if it gave one.
     pub error: String,
     pub elapsed: Duration,

@@ -38,6 +38,8 @@ from typing_extensions import disjoint_base
 
 from docplatform.errors import DocPlatformError
 from docplatform.types import (
+    Attempt,
+    Fractions,
     JobsReport,
     Plan,
     RowsPage,
@@ -55,6 +57,7 @@ __all__ = [
     "AsyncVisitors",
     "Client",
     "Comparison",
+    "FixList",
     "Job",
     "Rows",
     "Table",
@@ -64,6 +67,7 @@ __all__ = [
     "_AsyncPages",
     "_AtHand",
     "_DatasetRows",
+    "_Key",
     "_Operation",
     "_Pages",
     "_TableRows",
@@ -73,17 +77,19 @@ __all__ = [
     "_api_key",
     "_begun",
     "_check",
+    "_comparison",
     "_dataset_rows",
     "_dataset_slices",
     "_endpoints",
+    "_instrument",
     "_is_cut",
-    "_is_significant",
     "_job",
     "_panic",
     "_period",
     "_proxy",
     "_read_stored",
     "_safe",
+    "_site_change",
     "_table",
 ]
 
@@ -101,7 +107,7 @@ _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 
 class _Changes(TypedDict, total=False):
-    api_key: str | None
+    api_key: str | Callable[[], Awaitable[str] | str] | None
     base_url: str | None
     project_id: str | None
     timeout: _Seconds
@@ -123,6 +129,7 @@ class _Changes(TypedDict, total=False):
     settle_days: int
     refresh: bool
     organization: str | None
+    on_attempt: Callable[[Attempt], object] | None
 
 @final
 class Client:
@@ -134,10 +141,13 @@ class Client:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -179,6 +189,9 @@ class Client:
             ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -196,7 +209,7 @@ class Client:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: str | Callable[[], str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -219,6 +232,7 @@ class Client:
         settle_days: int = 2,
         refresh: bool = False,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,
@@ -331,6 +345,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -348,6 +363,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -358,8 +375,8 @@ class Client:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
 
@@ -380,6 +397,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -391,9 +409,10 @@ class Client:
         Args:
             prompt: What the agent is to do, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
-                for each organization and project. If two calls come at the same time, one creates the job, and both
-                wait for it. A creation that was not sent, or that the service refused, frees the name.
+                and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
+                ``store``. Names are kept for each organization and project. If two calls come at the same time, one
+                creates the job, and both wait for it. A creation that was not sent, or that the service refused, frees
+                the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
@@ -403,6 +422,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -424,8 +445,8 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
@@ -447,6 +468,7 @@ class Client:
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
+        final: Sequence[str] = (),
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> JobsReport:
@@ -470,6 +492,8 @@ class Client:
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+                status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.
 
@@ -491,6 +515,48 @@ class Client:
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
         """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> FixList:
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
+            'completed'
+        """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
         """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
         nothing.
@@ -501,7 +567,7 @@ class Client:
         Args:
             name: The name that was given as ``once=``.
             job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it was never created, which frees the name.
+                ``None`` if it is not there after some minutes, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -536,6 +602,7 @@ class Client:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
@@ -553,6 +620,8 @@ class Client:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -568,8 +637,8 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")
@@ -599,7 +668,7 @@ class Client:
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
         counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
-        whole site.
+        whole site. Rows come in the service's order, which is no ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -666,7 +735,8 @@ class Client:
         first row.
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are page views: they can be added up over paths and days.
+        counts are page views: they can be added up over paths and days. Rows come in the service's order, which is no
+        ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -775,7 +845,7 @@ class Client:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -845,7 +915,7 @@ class Client:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -914,7 +984,7 @@ class Client:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -980,7 +1050,7 @@ class Client:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
@@ -1392,8 +1462,9 @@ class Client:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -1408,7 +1479,7 @@ class Client:
             >>> change.totals.total, change.totals_before.total
             (213862, 188280)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -1436,8 +1507,9 @@ class Client:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -1452,7 +1524,7 @@ class Client:
             >>> change.totals.total, change.totals_before.total
             (2142582, 1789490)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            [('/guides/webhooks', 12974)]
             >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -1548,7 +1620,8 @@ class Client:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -1590,6 +1663,9 @@ class Client:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Any:
@@ -1603,12 +1679,17 @@ class Client:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -1622,6 +1703,9 @@ class Client:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """
@@ -2207,10 +2291,13 @@ def _job(raw: str, project_id: str) -> Job: ...
 # For tests of the faces: each setting and each advice as a part of a message.
 def _all_parts() -> tuple[Any, ...]: ...
 
-# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
-def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str] | None: ...
+# For the command line: where the API key is from, and the key as ``api_key=`` takes it; whether a client takes these settings alone.
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, Any] | None: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
 def _proxy(base_url: str) -> str | None: ...
+
+# For `docplatform.otel`: what makes spans, a `docplatform._hooks.spans.Spans`.
+def _instrument(spans: object) -> None: ...
 
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
 def _safe(text: str, most: int) -> str: ...
@@ -2224,8 +2311,21 @@ def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: .
 # Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
 def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
 
-# Whether two counts differ by more than chance can explain: used by comparisons and reports.
-def _is_significant(before: int, now: int) -> bool: ...
+# The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
+# used instead, or contradicts the plain one.
+def _site_change(
+    before: int, now: int, days_before: tuple[date, date], days: tuple[date, date]
+) -> tuple[float | None, str, float | None, tuple[str, float] | None]: ...
+
+# A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
+def _comparison(
+    rows: Sequence[tuple[str, int, int, int]],
+    totals: Sequence[int],
+    days: tuple[date, date],
+    rows_before: Sequence[tuple[str, int, int, int]],
+    totals_before: Sequence[int],
+    days_before: tuple[date, date],
+) -> Comparison: ...
 
 # What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
 # kind and the name. With every, the whole slices that they lie in.
@@ -2324,6 +2424,45 @@ class Table:
     @overload
     def __getitem__(self, key: slice, /) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
+    def top(self, n: int = 10, *, by: str = "total") -> Self:
+        """Returns the rows with the highest values of a column, the highest first. The service promises no order, so the
+        first rows of a listing are not the most read ones.
+
+        Args:
+            n: The largest number of rows; 10 by default.
+            by: A column of numbers or times; ``"total"`` by default. Rows without a value come last, and rows with the
+                same value stay in their order.
+
+        Returns:
+            A table of the same kind with these rows. Its ``totals``, ``requests`` and ``warnings`` are still those of
+            the whole export.
+
+        Raises:
+            ValueError: ``n`` is negative, or ``by`` is no such column.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> [(row["path"], row["ai"]) for row in table.top(2, by="ai")]
+            [('/api/authentication', 15307), ('/api/reference', 13951)]
+        """
+    def head(self, n: int = 10) -> Self:
+        """Returns the first rows, in the order of the table.
+
+        Args:
+            n: The largest number of rows; 10 by default.
+
+        Returns:
+            A table of the same kind with these rows. Its ``totals``, ``requests`` and ``warnings`` are still those of
+            the whole export.
+
+        Raises:
+            ValueError: ``n`` is negative.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> [str(row["date_from"]) for row in trend.head(2)]
+            ['2026-01-01', '2026-01-05']
+        """
     def __arrow_c_schema__(self) -> object:
         """The schema, for libraries that read Arrow's PyCapsule interface. It is the same for a table without rows."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -2474,6 +2613,8 @@ class Table:
     def _adds_up(self) -> bool: ...
     @property
     def _running(self) -> list[date]: ...
+    @property
+    def _order(self) -> str | None: ...
     def _columns(self) -> dict[str, str]: ...
     def _numbers(self, name: str) -> bytearray: ...
     def _missing(self, name: str) -> bytearray: ...
@@ -2487,7 +2628,8 @@ class VisitorTable(Table):
 
     The columns are ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent.
     ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
-    PyCapsule interface takes it without a copy.
+    PyCapsule interface takes it without a copy. The rows are in the service's order, which is no ranking; ``top``
+    ranks them.
 
     The counts of visitors are unique visitors of each path: they cannot be added up to those of the site, which are
     in ``totals``. The counts of views can be added up.
@@ -2674,21 +2816,51 @@ class TrendTable(Table):
         """
 
 @final
+class FixList(Table):
+    """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase that readers
+    searched for without a click, the costliest first. It never changes and never sends a request.
+
+    ``readers`` is about how many people met the problem. It adds up three estimates: the people who read the page
+    (``human``, or those who rated it if they are more), times the lower end of the 95 % Wilson interval of the share of
+    thumbs down; the unanswered questions that were asked on the page; the searches that ended without a click, which are
+    ``hits * (1 - ctr)`` for phrases with a click-through rate below 0.1.
+
+    The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers`` (int64),
+    ``human`` (int64, null if no visitors of the page are known), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and
+    ``searches`` (int64), ``evidence`` (JSON: up to ten comments and questions in readers' words, each once), ``why``
+    (string: the evidence in one sentence) and ``prompt`` (string: an instruction for the agent). Ratings of a page that
+    ``feedback_by_page`` does not list are counted in ``feedback``. A prompt quotes readers' words as data that the agent
+    must not obey: at most ten texts of 300 characters, without control characters.
+
+    Example:
+        >>> fixes = client.fix_first("2026-10")
+        >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
+        (6350, 39, 17)
+        >>> print(fixes[0]["prompt"].splitlines()[-1])
+        > question: "How do I deploy through a proxy?"
+    """
+
+@final
 class Comparison(Table):
     """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
     changes and never sends a request.
 
-    The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
-    ``total`` (int64), and ``significant`` (bool): whether the change of ``total`` is larger than chance would
-    explain, which is more than twice the usual difference between two counts of the same readers. A path that a
-    period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
+    The columns are ``path`` (string), and for each kind of readers (``human``, ``ai`` and ``total``) the count now
+    (``human``), ``human_before``, ``human_change`` (int64), ``human_growth`` (float64: the change as a fraction, null if
+    nobody read the path before) and ``human_significant`` (bool). A path that a period lacks counts 0 there. The rows
+    are in the service's order, which is no ranking. ``len(change)``, ``change[0]`` and iteration give dicts; ``print``
+    shows the largest changes.
+
+    A change is significant if neither chance, nor the growth of a typical path (``pace``), nor the usual scatter of
+    the site's paths explains it. At most about 5 % of significant changes are false alarms. A significant change is
+    also at least 10 readers, and at least 10 % of the count that the pace predicts. Each kind is judged by itself.
 
     Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
 
     Example:
         >>> change = client.compare_visitors("2026-10")
-        >>> change[0]["path"], change[0]["total"], change[0]["total_before"]
-        ('/', 51276, 44919)
+        >>> change[0]["path"], change[0]["total"], change[0]["total_before"], change[0]["total_significant"]
+        ('/', 51276, 44919, False)
     """
 
     @property
@@ -2764,81 +2936,131 @@ class Comparison(Table):
             >>> change.totals_before
             Totals(human=111899, ai=78743, total=188280)
         """
-    def risers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that gained most, of those read in both periods with a significant change; the largest gain
-        first.
+    @property
+    def change(self) -> Fractions:
+        """The change of the whole site that the calendar does not explain: a ``Fractions`` tuple.
+
+        It is the one of three changes that is nearest to zero: of the totals, of the totals per day, and of the totals
+        per working day (Monday to Friday). It is 0 if they disagree whether the site rose or fell, and ``None`` if
+        there was no reader before. ``totals`` and ``totals_before`` give the plain change.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> round(change.change.total, 3), round(change.totals.total / change.totals_before.total - 1, 3)
+            (0.099, 0.136)
+        """
+    @property
+    def pace(self) -> Fractions:
+        """The growth of a typical path, by kind of readers: a ``Fractions`` tuple. Paths are judged against it.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> round(change.pace.human, 3), round(change.pace.ai, 3)
+            (0.141, 0.122)
+        """
+    def risers(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths with a significant gain, the largest gain first. New paths are not among them.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
         """
-    def fallers(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that lost most, of those read in both periods with a significant change; the largest loss
-        first.
+    def fallers(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths with a significant loss, the largest loss first. Vanished paths are not among them.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
-            >>> [(row["path"], row["total_change"]) for row in change.fallers(2)]
-            [('/changelog/2026-09', -5511), ('/guides/deployment', -3587)]
+            >>> [(row["path"], row["human_change"]) for row in change.fallers(2, of="human")]
+            [('/changelog/2026-09', -5270), ('/guides/deployment', -2454)]
         """
-    def new(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that had no visitors before, the most read first.
+    def new(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths that have a significant number of readers now and had none before, the most read first.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total"]) for row in change.new(2)]
             [('/releases/v26.2', 30767), ('/guides/migrate-to-v26.2', 15817)]
         """
-    def vanished(self, n: int = 10) -> list[_Row]:
-        """Returns the paths that have no visitors any more; those that had most first.
+    def vanished(self, n: int = 10, of: Literal["human", "ai", "total"] = "total") -> Comparison:
+        """Returns the paths that had a significant number of readers before and have none now, the most read first.
 
         Args:
             n: The largest number of paths; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
 
         Returns:
-            A list of dicts: rows of the table.
+            A ``Comparison`` with these rows.
 
         Raises:
-            OverflowError: ``n`` is negative.
+            ValueError: ``n`` is negative, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> [(row["path"], row["total_before"]) for row in change.vanished(2)]
             [('/changelog/2026-08', 3383), ('/releases/v26.1', 1258)]
         """
-    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+    def sections(self, of: Literal["human", "ai", "total"] = "total") -> Table:
+        """Returns how the sections of the site changed, those that moved first.
+
+        A section is the first segment of a path, such as ``/guides``. Its numbers are sums over its paths: visits of
+        paths, and not readers. It moved (``significant``) if it differs from the pace of the site by more than chance
+        and the usual scatter explain, and by at least 5 % and 20 visits.
+
+        Args:
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
+
+        Returns:
+            A ``Table`` with one row for each section that was read: ``section`` (string), ``paths`` (how many were
+            read), ``now``, ``before``, ``change`` (int64), ``growth`` (float64, null if nobody read it before) and
+            ``significant`` (bool).
+
+        Raises:
+            ValueError: ``of`` is none of the three.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["section"], row["change"]) for row in change.sections() if row["significant"]]
+            [('/releases', 29509), ('/guides', 23997)]
+        """
+    def plot(
+        self, n: int = 10, *, of: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
+    ) -> Axes:
         """Draws the largest significant changes, new and vanished paths among them, and returns the chart.
 
         Args:
             n: How many paths to show; 10 by default.
+            of: The kind of readers: ``"total"`` (the default), ``"human"`` or ``"ai"``.
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
@@ -2846,13 +3068,16 @@ class Comparison(Table):
 
         Raises:
             ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
-            ValueError: ``n`` is below 1.
+            ValueError: ``n`` is below 1, or ``of`` is none of the three.
 
         Example:
             >>> change = client.compare_visitors("2026-10")
             >>> len(change.plot(n=5).patches)
             5
         """
+    @property
+    def _is_whole(self) -> bool: ...
+    def _movements(self, of: str) -> list[tuple[int, str]]: ...
 
 def _table(meta: str, lines: bytes) -> Table: ...
 def _dataset_slices(
@@ -2917,6 +3142,9 @@ class _Operation:
     def result(self) -> Any: ...
 
 @final
+class _Key: ...
+
+@final
 class _WholeFile:
     def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
     @property
@@ -2944,10 +3172,13 @@ class AsyncClient:
     (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
-            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+        api_key: The platform's API key, or a function without arguments that returns it. By default it comes from the
+            variable ``DOCPLATFORM_API_KEY``, or from the file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you
+            may be able to read. The function is called for the first request, and again after a 401, on the thread or
+            in the event loop of the caller; for ``AsyncClient`` it may be a coroutine function. A file is read again
+            after a 401, too. If that brings another key, the request is sent once more. The key is sent in the
             ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
-            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
+            shows only the last four characters of a long key.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -2989,6 +3220,9 @@ class AsyncClient:
             ``client.with_options(refresh=True)`` does so for some calls.
         organization: The organization whose budget this is, if several keys share one; by default
             ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
+        on_attempt: A function that is called with each ``Attempt`` of a request after it ended, also of polls and pages,
+            on the thread or in the event loop of the caller. It is not awaited. An exception that it raises is logged
+            and changes nothing.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
@@ -3006,7 +3240,7 @@ class AsyncClient:
 
     def __new__(
         cls,
-        api_key: str | None = None,
+        api_key: str | Callable[[], Awaitable[str] | str] | None = None,
         *,
         base_url: str | None = None,
         project_id: str | None = None,
@@ -3029,6 +3263,7 @@ class AsyncClient:
         settle_days: int = 2,
         refresh: bool = False,
         organization: str | None = None,
+        on_attempt: Callable[[Attempt], object] | None = None,
     ) -> Self: ...
     def create_job(
         self,
@@ -3143,6 +3378,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3160,6 +3396,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3170,8 +3408,8 @@ class AsyncClient:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
 
@@ -3192,6 +3430,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3203,9 +3442,10 @@ class AsyncClient:
         Args:
             prompt: What the agent is to do, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
-                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
-                for each organization and project. If two calls come at the same time, one creates the job, and both
-                wait for it. A creation that was not sent, or that the service refused, frees the name.
+                and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
+                ``store``. Names are kept for each organization and project. If two calls come at the same time, one
+                creates the job, and both wait for it. A creation that was not sent, or that the service refused, frees
+                the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
@@ -3215,6 +3455,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3236,8 +3478,8 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
@@ -3259,6 +3501,7 @@ class AsyncClient:
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
+        final: Sequence[str] = (),
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, JobsReport]:
@@ -3282,6 +3525,8 @@ class AsyncClient:
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+                status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.
 
@@ -3303,6 +3548,48 @@ class AsyncClient:
             >>> len((await async_client.run_jobs({"header": "Shorten the header"}, poll_interval=0.5)).done)  # an AsyncClient
             1
         """
+    def fix_first(
+        self,
+        period: str | None = None,
+        *,
+        n: int = 20,
+        unanswered: Sequence[str] = ("unanswered", "unresolved"),
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, FixList]:
+        """Lists what readers of the docs stumble over, the costliest problem first, with an instruction for the docs agent.
+
+        It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
+        once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
+        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        readers.
+
+        Args:
+            period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
+                document them.
+            on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
+                request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+
+        Raises:
+            ValueError: The period cannot be read. Nothing was sent.
+            BudgetError: The request budget is spent, and ``on_budget="stop"``.
+            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            NetworkError: The service was not reached, or a request timed out.
+
+        Example:
+            >>> fixes = client.fix_first("2026-10")
+            >>> fixes[0]["path"], fixes[0]["why"]
+            ('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
+            >>> prompts = {row["path"]: row["prompt"] for row in fixes[:2]}
+            >>> client.run_jobs(prompts, poll_interval=0.5).done["/guides/deployment"].status
+            'completed'
+        """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
@@ -3315,7 +3602,7 @@ class AsyncClient:
         Args:
             name: The name that was given as ``once=``.
             job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it was never created, which frees the name.
+                ``None`` if it is not there after some minutes, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -3352,6 +3639,7 @@ class AsyncClient:
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
         check: bool = True,
+        final: Sequence[str] = (),
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
@@ -3369,6 +3657,8 @@ class AsyncClient:
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
+            final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
+                know causes a ``DataWarning``, and the wait goes on.
             on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
                 ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
                 not interrupt it.
@@ -3384,8 +3674,8 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
-                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+                the last poll failed, that error is the ``__cause__``.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")
@@ -3415,7 +3705,7 @@ class AsyncClient:
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
         counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
-        whole site.
+        whole site. Rows come in the service's order, which is no ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -3482,7 +3772,8 @@ class AsyncClient:
         first row.
 
         Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
-        counts are page views: they can be added up over paths and days.
+        counts are page views: they can be added up over paths and days. Rows come in the service's order, which is no
+        ranking; ``collect().top()`` ranks them.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -3591,7 +3882,7 @@ class AsyncClient:
             >>> table[0]["searchQuery"], table[0]["hits"]
             ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
-            ['terraform provider', 'python sdk', 'terraform provider 2']
+            ['terraform provider', 'on premise', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
             120
         """
@@ -3661,7 +3952,7 @@ class AsyncClient:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/getting-started/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'Thanks, this helped')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -3730,7 +4021,7 @@ class AsyncClient:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/sdk/overview', 18)
+            ('/sdk/v1', 51)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -3796,7 +4087,7 @@ class AsyncClient:
         Example:
             >>> table = client.conversations("2026-01").collect()
             >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
-            ['How do I set up webhooks?', 'How do I set up on premise?']
+            ['How do I deploy through a proxy?', 'What replaces connect()?']
             >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
             200
         """
@@ -4204,8 +4495,9 @@ class AsyncClient:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -4220,7 +4512,7 @@ class AsyncClient:
             >>> change.totals.total, change.totals_before.total
             (213862, 188280)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            [('/api/authentication', 10648), ('/guides/webhooks', 6402)]
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -4248,8 +4540,9 @@ class AsyncClient:
 
         Returns:
             A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
-            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
-            is larger than chance would explain. A path that a period lacks counts 0 there.
+            ``human_change`` (int64), ``human_growth`` (float64) and ``human_significant`` (bool), and the same for
+            ``ai`` and ``total``. A path that a period lacks counts 0 there. If one period is more than a tenth shorter
+            than the other, a ``DataWarning`` says so.
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
@@ -4264,7 +4557,7 @@ class AsyncClient:
             >>> change.totals.total, change.totals_before.total
             (2142582, 1789490)
             >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
-            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            [('/guides/webhooks', 12974)]
             >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
             'September 2026'
         """
@@ -4360,7 +4653,8 @@ class AsyncClient:
 
         Args:
             path: The endpoint's path. ``{project_id}`` in it stands for the project.
-            items: The field of the answer that holds the rows.
+            items: The field of the answer that holds the rows. It may be a path into the answer, such as
+                ``"data.items"``; so may the next two.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
                 cursor means that more rows follow. By default pages are requested by ``offset``.
@@ -4402,6 +4696,9 @@ class AsyncClient:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: _Seconds | None = None,
+        raw: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
@@ -4415,12 +4712,17 @@ class AsyncClient:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            headers: Headers for this request, besides those of the client. Their values are treated as secrets.
+            timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
+                ``deadline`` is extended if one attempt may take longer.
+            raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
+                answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
                 default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
-            The answer's JSON as Python objects; ``None`` for an empty answer.
+            The answer's JSON as Python objects, ``None`` for an empty answer; with ``raw=True`` a ``Response``.
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
@@ -4434,6 +4736,9 @@ class AsyncClient:
         Example:
             >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.status, answer.headers["content-type"], answer.json()["total"]
+            (200, 'application/json', 339)
             >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
             339
         """

@@ -167,6 +167,9 @@ class UnconfirmedWriteError(DocPlatformError):
     """A write may have been carried out (``outcome="unknown"``), or was but its answer cannot be used
     (``outcome="applied"``).
 
+    It is ``applied`` only if the answer is the job that was asked for. A sign-in page, an ``{"error": …}`` or an empty
+    answer with a status of success proves nothing.
+
     Look on the platform before you send it again; the client never does so by itself. With ``once=``, then record
     what you found with ``resolve_once``. It is deliberately neither a ``ConnectionError`` nor a ``TimeoutError``,
     so that no retry wrapper for these repeats the write.
@@ -490,11 +493,11 @@ class StoreBusyError(DocPlatformError):
 
 
 class DataWarning(UserWarning):
-    """A Python warning: an export is complete, but something about it is unusual, such as short pages, invalid
-    characters, or a listing that the service cuts off.
+    """A Python warning: something about the service's data is unusual, such as short pages, invalid characters, a
+    listing that the service cuts off, or a job's status that the client does not know.
 
-    The text says what, and is also in ``warnings`` of the rows and the table. Use ``strict=True`` to get an error
-    instead.
+    The text says what. For an export, which is complete, it is also in ``warnings`` of the rows and the table. Use
+    ``strict=True`` to get an error instead.
 
     Example:
         >>> warnings.simplefilter("error", docplatform.DataWarning)  # raise it as an error

@@ -10,9 +10,11 @@ import docplatform
 __all__ = [
     "Attempt",
     "DatasetReport",
+    "Fractions",
     "JobsReport",
     "Plan",
     "PlanSlice",
+    "Response",
     "RowsPage",
     "Source",
     "Stats",
@@ -55,6 +57,25 @@ class Totals(NamedTuple):
         from docplatform._hooks import notebook
 
         return notebook.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
+
+
+class Fractions(NamedTuple):
+    """A change of each kind of readers as fractions, as a named tuple: 0.14 is 14 % more, and -0.05 is 5 % fewer.
+
+    Attributes:
+        human: People: a float, or ``None`` if there was nobody before.
+        ai: AI agents: the same.
+        total: All visitors: the same.
+
+    Example:
+        >>> change = client.compare_visitors("2026-10").change
+        >>> f"{change.human:+.1%}", f"{change.ai:+.1%}"
+        ('+10.8%', '+8.6%')
+    """
+
+    human: float | None
+    ai: float | None
+    total: float | None
 
 
 class VisitorRow(TypedDict):
@@ -137,7 +158,7 @@ class JobsReport(NamedTuple):
     """What became of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
 
     Attributes:
-        done: Jobs that are ``completed`` or ``archived``: a dict from name to ``Job``.
+        done: Jobs that are ``completed`` or ``archived``, or have a status of ``final=``: a dict from name to ``Job``.
         failed: Jobs that failed, and jobs that were not created: a dict from name to ``Job`` or to the error.
         unknown: Jobs whose result is not known: a dict from name to the error (the creation was not confirmed, the wait
             ended early), or to the last ``Job`` of one that was running when the call was interrupted.
@@ -157,11 +178,11 @@ class JobsReport(NamedTuple):
     requests: int
 
     @classmethod
-    def _of(cls, names: list[str], results: dict[str, Any], requests: int) -> JobsReport:
+    def _of(cls, names: list[str], results: dict[str, Any], requests: int, final: list[str]) -> JobsReport:
         report = cls({}, {}, {}, requests)
         for name in names:
             if name in results:
-                getattr(report, _fate(results[name]))[name] = results[name]
+                getattr(report, _fate(results[name], final))[name] = results[name]
         return report
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -188,9 +209,9 @@ class JobsReport(NamedTuple):
         return notebook.tuples("Jobs", ("name", "result", "job", "status", "pr_link", "error"), rows)
 
 
-def _fate(result: Any) -> str:
+def _fate(result: Any, final: list[str]) -> str:
     if isinstance(result, docplatform.Job):
-        fate = "done" if result.is_final else "unknown"
+        fate = "done" if result.is_final or result.status in final else "unknown"
         return "failed" if result.status == "failed" else fate
     # A ValueError, as of a name that was used with another prompt, has no outcome: nothing was sent.
     return "failed" if getattr(result, "outcome", "not_sent") in ("not_sent", "rejected") else "unknown"
@@ -203,13 +224,51 @@ def _job_dict(name: str, fate: str, result: Any) -> dict[str, Any]:
     return {"name": name, "result": fate, **known, "error": error}
 
 
+class Response(NamedTuple):
+    """An answer as it came, of ``request(raw=True)``: a named tuple.
+
+    Attributes:
+        status: The HTTP status, 200 to 299: an int.
+        headers: The headers: a dict of str. Names are in lower case, and several values of one name are joined by ``", "``.
+        content: The body: bytes.
+
+    Example:
+        >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+        >>> answer.status, answer.content[:12]
+        (200, b'{"web":310,"')
+    """
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """Returns the body as Python objects.
+
+        Returns:
+            What the JSON of the body is in Python.
+
+        Raises:
+            ValueError: The body is not JSON.
+
+        Example:
+            >>> answer = client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", raw=True)
+            >>> answer.json()["total"]
+            339
+        """
+        from json import loads
+
+        return loads(self.content)
+
+
 class Attempt(NamedTuple):
-    """One attempt of a call that failed: a named tuple. ``error.attempts`` lists them, oldest first.
+    """One attempt of a call: a named tuple. ``error.attempts`` lists those that failed, oldest first; a client's
+    ``on_attempt`` gets each.
 
     Attributes:
         number: 1 for the first: an int.
         status: The HTTP status: an int; ``None`` if no answer came.
-        error: What failed and why: a str, with the service's request id if it sent one.
+        error: What failed and why: a str, with the service's request id if it sent one; ``None`` if nothing failed.
         elapsed: How long the attempt took, in seconds.
         waited: How long the client paused before it, in seconds.
 
@@ -224,7 +283,7 @@ class Attempt(NamedTuple):
 
     number: int
     status: int | None
-    error: str
+    error: str | None
     elapsed: float
     waited: float
 

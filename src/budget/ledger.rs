@@ -7,12 +7,13 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
-/// How long requests are kept after they stop counting, for people to look at.
-const ACCOUNT_KEPT: Millis = 24 * 3_600_000;
+/// Clocks of processes may differ by this much. A request is kept for so long after it stops counting, and one that is dated
+/// further ahead counts for nobody.
+const MAX_CLOCK_ERROR: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
-/// Changes the account of `owner`. No other process changes it meanwhile; the clock is read once it is locked.
+/// Changes the account of `owner`. No other process changes it meanwhile. The clock is read after the wait for the lock.
 pub(crate) fn change<T>(
     connection: &mut Connection,
     owner: &Owner,
@@ -25,12 +26,12 @@ pub(crate) fn change<T>(
     let before = load(&transaction, number, now)?;
     let mut after = before.clone();
     let result = work(&mut after, now);
-    // Who waits for the budget looks often, and changes nothing.
+    // A process that waits for the budget looks often, and changes nothing.
     if before != after {
         save(&transaction, number, &before, &after)?;
         transaction
             .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
-            .execute((number, now - ACCOUNT_KEPT))?;
+            .execute((number, now - MAX_CLOCK_ERROR))?;
     }
     transaction.commit()?;
     Ok(result)
@@ -51,17 +52,20 @@ pub(crate) fn look(
 
 fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {
     let mut account = Account::default();
-    let mut entries = transaction
-        .prepare("SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2")?;
-    let mut rows = entries.query((number, now))?;
+    let ahead = now + MAX_CLOCK_ERROR;
+    let mut entries = transaction.prepare(
+        "SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2 AND at <= ?3",
+    )?;
+    let mut rows = entries.query((number, now, ahead))?;
     while let Some(row) = rows.next()? {
         let (at, answered) = (time(row.get(1)?), row.get::<_, Option<i64>>(2)?.map(time));
         let entry = Entry::new(at, answered, time(row.get(3)?) - at - HOUR);
         account.entries.insert(row.get(0)?, entry);
     }
-    let mut announced = transaction
-        .prepare("SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2")?;
-    let mut rows = announced.query((number, now))?;
+    let mut announced = transaction.prepare(
+        "SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2 AND at <= ?3",
+    )?;
+    let mut rows = announced.query((number, now, ahead))?;
     while let Some(row) = rows.next()? {
         let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
         let announced = Announced {
@@ -71,8 +75,8 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
         };
         account.announced.insert(row.get(0)?, announced);
     }
-    // Over all accounts: the number is the row's. The first one is anywhere: who entered a request in a file that was deleted
-    // meanwhile settles none of the next file.
+    // Numbers are rows, so they count over all accounts. The first one is random: a process whose file was deleted must not
+    // settle a request of the next file.
     account.next = transaction
         .prepare("SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request")?
         .query_row([], |row| row.get::<_, i64>(0))?
@@ -106,15 +110,12 @@ fn save(
     {
         delete.execute([id])?;
     }
-    if before.announced != after.announced {
-        transaction
-            .prepare("DELETE FROM told WHERE account = ?1")?
-            .execute([number])?;
-        let mut put = transaction.prepare(
-            "INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        for (name, announced) in &after.announced {
-            let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+    let mut put = transaction.prepare(
+        "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (name, announced) in &after.announced {
+        let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+        if before.announced.get(name) != Some(announced) {
             put.execute((number, name, announced.at, announced.until, remaining))?;
         }
     }

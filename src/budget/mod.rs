@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::time::Instant;
 
-use crate::clock::{Clock, Millis, timestamp};
+use crate::clock::{Clock, Millis, millis, timestamp};
 use crate::config::account::{Owner, Terms};
 use crate::error::{Error, Result};
 use crate::http::rate_limit;
@@ -38,12 +38,13 @@ pub struct Budget {
 pub struct Ledger(Arc<LedgerState>);
 
 #[derive(Debug)]
-struct LedgerState {
-    clock: Clock,
-    /// The requests and refusals of this client alone, by a steady clock. It is used beside a file, because a clock that
-    /// jumps ahead makes the file's entries look old. The stricter of the two accounts holds.
-    own: Mutex<Account>,
-    file: Option<Arc<File>>,
+enum LedgerState {
+    /// The account of one client.
+    Memory {
+        clock: Clock,
+        account: Mutex<Account>,
+    },
+    File(Arc<File>),
 }
 
 /// An account in the store.
@@ -54,77 +55,71 @@ struct File {
     clock: Clock,
     /// The account as it was last read or written, for questions that must not read the file.
     seen: Mutex<Option<Account>>,
-    /// How requests ended, until it is written. What cannot be written now is written with the next request.
+    /// Ends of requests that are not written yet. After a failure they are written with the next request.
     owed: Mutex<Vec<EndedRequest>>,
-    /// Why something could not be written yet, until that is logged.
+    /// The reason why they could not be written, until it is logged.
     fault: Mutex<Option<Error>>,
+    /// The end of the wait that the service asked this client for. It holds although the file may be deleted meanwhile,
+    /// and the clock set.
+    asked_until: Mutex<Option<Instant>>,
 }
 
-/// How one request ended.
+/// The end of one request.
 #[derive(Debug)]
 struct EndedRequest {
-    /// Its number in the file.
     number: i64,
-    /// `None`: it was never sent.
+    /// `None` if it was never sent.
     outcome: Option<RequestEnd>,
 }
 
 impl EndedRequest {
-    fn enter(&self, number: i64, account: &mut Account, now: Millis) {
+    fn enter(&self, account: &mut Account, now: Millis) {
         match &self.outcome {
-            Some(outcome) => account.settle(number, outcome, now),
-            None => account.withdraw(number),
+            Some(outcome) => account.settle(self.number, outcome, now),
+            None => account.withdraw(self.number),
         }
     }
 }
 
-/// The number of no entry: they count from 0.
+/// A number that no entry has: they count from 0.
 const NONE: i64 = -1;
 
 /// The next time at which a request may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// By the clock.
+    /// Its time by the clock.
     pub at: Timestamp,
-    /// From now on.
+    /// The wait until then.
     pub wait: Duration,
-    /// Whether the service asked for the wait, and not the budget.
+    /// Whether the service asked for the wait. Otherwise the budget is spent.
     pub by_service: bool,
 }
 
 impl Ledger {
-    /// One that is a client's alone.
+    /// The ledger of one client.
     pub fn in_memory(clock: Clock) -> Self {
-        Self(Arc::new(LedgerState {
-            clock,
-            own: Mutex::default(),
-            file: None,
-        }))
+        let account = Mutex::default();
+        Self(Arc::new(LedgerState::Memory { clock, account }))
     }
 
-    /// The one of all that use the store for `owner`.
+    /// The ledger of all processes that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        let (seen, owed, fault) = Default::default();
-        let file = File {
+        let (seen, owed, fault, asked_until) = Default::default();
+        Self(Arc::new(LedgerState::File(Arc::new(File {
             store,
             owner,
-            clock: clock.clone(),
+            clock,
             seen,
             owed,
             fault,
-        };
-        Self(Arc::new(LedgerState {
-            clock,
-            own: Mutex::default(),
-            file: Some(Arc::new(file)),
-        }))
+            asked_until,
+        }))))
     }
 
-    /// A request that was not entered was refused (429).
+    /// Enters that the service refused a request of a client without a budget (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         Ticket {
             number: NONE,
-            own: NONE,
             sent: true,
             state: Some(Arc::clone(&self.0)),
         }
@@ -140,7 +135,7 @@ impl Ledger {
 }
 
 impl Budget {
-    /// How many requests it grants in an hour, at most.
+    /// The most requests that it grants in an hour.
     pub fn per_hour(&self) -> u64 {
         self.terms.per_hour - self.terms.reserve
     }
@@ -148,91 +143,81 @@ impl Budget {
     /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
-        let Some(file) = &self.ledger.0.file else {
-            let mut account = lock(&state.own);
-            let now = state.clock.steady_now();
-            let answer = account.acquire(terms, now);
-            drop(account);
-            let own = match answer {
-                Grant::Granted(own) => own,
-                Grant::Wait(_) => NONE,
-            };
-            return Ok(state.grant(answer, now, own));
-        };
-        let ledger = Arc::clone(file);
-        // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
-        let asked = file.store.run(move |connection| {
-            let wait = lock(&state.own).wait(terms, state.clock.steady_now());
-            if let Some(hold) = wait {
-                let mut account = ledger.read(connection)?;
-                let now = state.clock.now();
-                let own = Hold {
-                    until: now + (hold.until - state.clock.steady_now()).max(0),
-                    ..hold
-                };
-                // The file may ask for more: a wait is announced once, with the time at which it ends.
-                let shared = account.wait(terms, now).unwrap_or(own);
-                return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
+        let file = match &*self.ledger.0 {
+            LedgerState::Memory { clock, account } => {
+                // The clock is read after the wait for the account.
+                let mut account = lock(account);
+                let now = clock.now();
+                let answer = account.acquire(terms, now);
+                drop(account);
+                return Ok(state.grant(answer, now));
             }
-            let (answer, now) = ledger.change(connection, |account, now| {
+            LedgerState::File(file) => Arc::clone(file),
+        };
+        let writer = Arc::clone(&file);
+        // If the caller has left, the ticket is dropped on the store's thread, and so withdrawn.
+        let asked = file.store.run(move |connection| {
+            let (answer, now) = writer.change(connection, |account, now| {
+                if let Some(until) = *lock(&writer.asked_until)
+                    && let Some(left) = until.checked_duration_since(Instant::now())
+                {
+                    account.still_refused(now, millis(left));
+                }
                 (account.acquire(terms, now), now)
             })?;
-            let own = match answer {
-                Grant::Granted(_) => lock(&state.own).enter(terms, state.clock.steady_now()),
-                Grant::Wait(_) => NONE,
-            };
-            Ok(state.grant(answer, now, own))
+            Ok(state.grant(answer, now))
         });
         file.store.within(deadline, asked).await
     }
 
     pub async fn left(&self) -> Result<u64> {
-        if let Some(file) = &self.ledger.0.file {
+        if let LedgerState::File(file) = &*self.ledger.0 {
             let ledger = Arc::clone(file);
-            file.store
-                .run(move |connection| ledger.read(connection).map(drop))
-                .await?;
+            let read = file.store.run(move |connection| ledger.read(connection));
+            read.await?;
         }
         Ok(self.left_as_seen().unwrap_or(0))
     }
 
-    /// How many requests would be granted now, as far as this process knows: without the file of the ledger, and so
-    /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
+    /// How many requests would be granted now, as far as this process knows. It reads no file, so it does not include
+    /// requests of others since this client last asked for one. `None` if the client has not read the ledger yet.
     pub fn left_as_seen(&self) -> Option<u64> {
-        let LedgerState { clock, own, file } = &*self.ledger.0;
-        let own = lock(own).left(self.terms, clock.steady_now());
-        match file {
-            None => Some(own),
-            Some(file) => {
-                let left = |account: &Account| account.left(self.terms, clock.now()).min(own);
+        match &*self.ledger.0 {
+            LedgerState::Memory { clock, account } => {
+                Some(lock(account).left(self.terms, clock.now()))
+            }
+            LedgerState::File(file) => {
+                let left = |account: &Account| account.left(self.terms, file.clock.now());
                 lock(&file.seen).as_ref().map(left)
             }
         }
     }
 
-    /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
+    /// Reads the ledger for [`Budget::left_as_seen`]. `None` if it is in memory.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        let Some(file) = &self.ledger.0.file else {
+        let LedgerState::File(file) = &*self.ledger.0 else {
             return Ok(None);
         };
         let ledger = Arc::clone(file);
         file.store
-            .ask(move |connection| ledger.read(connection).map(drop))
+            .ask(move |connection| ledger.read(connection))
             .map(Some)
     }
 
-    /// Why the end of an earlier request could not be written yet. Said once.
+    /// The reason why the end of an earlier request could not be written yet. It is returned once.
     pub fn take_fault(&self) -> Option<Error> {
-        lock(&self.ledger.0.file.as_ref()?.fault).take()
+        match &*self.ledger.0 {
+            LedgerState::Memory { .. } => None,
+            LedgerState::File(file) => lock(&file.fault).take(),
+        }
     }
 }
 
 impl LedgerState {
-    fn grant(self: Arc<Self>, answer: Grant, now: Millis, own: i64) -> Grant<Ticket, Slot> {
+    fn grant(self: Arc<Self>, answer: Grant, now: Millis) -> Grant<Ticket, Slot> {
         match answer {
             Grant::Granted(number) => Grant::Granted(Ticket {
                 number,
-                own,
                 sent: false,
                 state: Some(self),
             }),
@@ -247,11 +232,18 @@ impl LedgerState {
         }
     }
 
-    /// Enters how a request ended, after its caller went on, or is gone.
-    fn settle(&self, own: i64, ended: EndedRequest) {
-        ended.enter(own, &mut lock(&self.own), self.clock.steady_now());
-        if let Some(file) = &self.file {
-            file.settle(ended);
+    fn clock(&self) -> &Clock {
+        match self {
+            Self::Memory { clock, .. } => clock,
+            Self::File(file) => &file.clock,
+        }
+    }
+
+    /// Enters the end of a request. Its caller does not wait for that.
+    fn settle(&self, ended: EndedRequest) {
+        match self {
+            Self::Memory { clock, account } => ended.enter(&mut lock(account), clock.now()),
+            Self::File(file) => file.settle(ended),
         }
     }
 }
@@ -259,7 +251,13 @@ impl LedgerState {
 impl File {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
-            ended.enter(ended.number, account, self.clock.now());
+            ended.enter(account, self.clock.now());
+        }
+        if let Some(wait) = ended.outcome.as_ref().and_then(RequestEnd::asked) {
+            let mut until = lock(&self.asked_until);
+            *until = (*until).max(Some(
+                Instant::now() + Duration::from_millis(wait.unsigned_abs()),
+            ));
         }
         lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
@@ -276,7 +274,7 @@ impl File {
         );
     }
 
-    /// Writes what is owed, does `work`, and remembers the account as it is then.
+    /// Writes the ends of earlier requests, does `work`, and remembers the account.
     fn change<T>(
         &self,
         connection: &mut Connection,
@@ -285,7 +283,7 @@ impl File {
         let owed = std::mem::take(&mut *lock(&self.owed));
         let changed = change(connection, &self.owner, &self.clock, |account, now| {
             for ended in &owed {
-                ended.enter(ended.number, account, now);
+                ended.enter(account, now);
             }
             let result = work(account, now);
             (result, account.clone())
@@ -302,52 +300,47 @@ impl File {
         }
     }
 
-    /// Remembers the account as it is now.
-    fn read(&self, connection: &mut Connection) -> Result<Account, Fault> {
-        let account = look(connection, &self.owner, &self.clock)?;
-        *lock(&self.seen) = Some(account.clone());
-        Ok(account)
+    /// Reads the account and remembers it.
+    fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
+        *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
+        Ok(())
     }
 }
 
+/// The entry of one request.
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
-    /// In the file.
     number: i64,
-    /// In the client's own account.
-    own: i64,
     sent: bool,
-    /// Until the request has ended.
+    /// `None` after the request has ended.
     state: Option<Arc<LedgerState>>,
 }
 
 impl Ticket {
-    /// From now on the service may count it. Dropped before, the entry is withdrawn; dropped later, it stands.
+    /// The service may count the request after this call. A ticket that is dropped earlier is withdrawn.
     pub fn sending(&mut self) {
         self.sent = true;
     }
 
-    /// An answer came, with this status and these headers, in which `retry_after` was found.
+    /// Enters the answer. `retry_after` is the wait of its `Retry-After`.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
         let Some(state) = self.state.take() else {
             return;
         };
-        // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
-        let since = answered_at(headers, state.clock.time()).duration_since(SystemTime::UNIX_EPOCH);
+        // A reset may be a date. The service's own clock measures it, as a date in `Retry-After`.
+        let since =
+            answered_at(headers, state.clock().time()).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome = RequestEnd {
             refused: status == 429,
             retry_after,
-            quotas: rate_limit::quotas(headers, wall),
+            quota: rate_limit::quota(headers, wall),
         };
-        state.settle(
-            self.own,
-            EndedRequest {
-                number: self.number,
-                outcome: Some(outcome),
-            },
-        );
+        state.settle(EndedRequest {
+            number: self.number,
+            outcome: Some(outcome),
+        });
     }
 }
 
@@ -357,20 +350,17 @@ impl Drop for Ticket {
             return;
         };
         let outcome = self.sent.then(RequestEnd::default);
-        state.settle(
-            self.own,
-            EndedRequest {
-                number: self.number,
-                outcome,
-            },
-        );
+        state.settle(EndedRequest {
+            number: self.number,
+            outcome,
+        });
     }
 }
 
 impl Slot {
-    /// How long at most to sleep before asking again: clocks are set, machines sleep, requests under way end.
+    /// The longest pause before the next question: clocks are set, machines sleep, and requests under way end.
     pub fn nap(&self) -> Duration {
-        /// Often enough for people; one look into the ledger each.
+        /// Each question is one look into the ledger.
         const MAX_NAP: Duration = Duration::from_secs(30);
         self.wait.min(MAX_NAP)
     }

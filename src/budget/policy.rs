@@ -2,7 +2,11 @@
 //!
 //! It is unknown how a service counts: over the last hour or by the hours of a clock, when a request arrives or when it is
 //! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
-//! its entry, which is made before it is sent, until an hour after its answer: the service counted it in between.
+//! its entry until an hour after its answer. The service counts it in between, because the entry is made before it is sent.
+//!
+//! Clocks of processes may differ by hours. Time does not run backwards in a ledger: a request is entered at the later of the
+//! clock and the newest entry, so that the other processes count it. An entry is never changed by another process, and each
+//! process counts it until an hour after it by its own clock. So a wrong clock frees nothing that others have spent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,14 +17,11 @@ use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
 pub const HOUR: Millis = 3_601_000;
-/// How long after its entry a request without an answer, of a process that died, may still have been answered: as long as its
-/// client would have waited, and at least as long as a write does with the default timeout.
+/// A request of a process that died may have been answered for at least this time after its entry.
 const MIN_PATIENCE: Millis = 60_000;
-/// The longest time for which a service's statement is believed.
+/// The longest time that a statement of the service holds.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
-/// How many policies are remembered: a service might name new ones in every answer.
-const MAX_POLICIES: usize = 32;
-/// The time until the next look, if only an answer can help.
+/// The time until the next look, if only an answer to a request under way can help.
 const NEXT_LOOK: Millis = 1_000;
 /// A service's reset is in whole seconds, perhaps rounded down.
 const RESET_ROUNDING: Millis = 1_000;
@@ -28,11 +29,11 @@ const RESET_ROUNDING: Millis = 1_000;
 /// A request of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// When it was entered, just before it was sent.
+    /// The time of its entry, before it is sent.
     pub at: Millis,
-    /// When its answer came, or its failure.
+    /// The time of its answer or its failure.
     pub answered: Option<Millis>,
-    /// How long its answer may take.
+    /// The longest time until its answer.
     pub patience: Millis,
 }
 
@@ -45,12 +46,12 @@ impl Entry {
         }
     }
 
-    /// When it counts no more.
+    /// The time at which it stops counting.
     pub fn until(&self) -> Millis {
         self.answered.unwrap_or(self.at + self.patience) + HOUR
     }
 
-    /// The same at best: if its answer comes at once.
+    /// The earliest such time: its answer comes at once.
     fn until_at_best(&self) -> Millis {
         self.answered.unwrap_or(self.at) + HOUR
     }
@@ -61,12 +62,12 @@ impl Entry {
     }
 }
 
-/// A refusal, or the state of a policy, as the service reported it.
+/// A refusal, or a quota, as the service reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
     pub at: Millis,
     pub until: Millis,
-    /// Requests that were left then.
+    /// Requests that were left at that time.
     pub remaining: u64,
 }
 
@@ -77,64 +78,66 @@ pub struct Account {
     pub entries: BTreeMap<i64, Entry>,
     /// The number of the next one.
     pub next: i64,
-    /// What the service announced, by the policy's name; a refusal has the name [`REFUSAL`].
+    /// Statements of the service by name: [`REFUSAL`], [`QUOTA`].
     pub announced: BTreeMap<String, Announced>,
 }
 
-/// The name under which a refusal holds. No policy of a service has it: before theirs stands [`POLICY`].
-pub const REFUSAL: &str = "refusal";
-/// What stands before the name of a service's policy.
-const POLICY: &str = "policy:";
+/// The name of a 429 in the ledger.
+const REFUSAL: &str = "refusal";
+/// The name of the rate-limit headers' statement in the ledger.
+const QUOTA: &str = "quota";
 
 /// Whether a request may go out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant<T = i64, W = Hold> {
-    /// It may, and is entered: here under this number.
+    /// It may, and is entered under this number.
     Granted(T),
-    /// Not before this time.
+    /// It may not before this time.
     Wait(W),
 }
 
-/// What keeps the next request back. Of two, the longer one is the greater.
+/// The reason to keep the next request back. The longer one of two is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hold {
-    /// When it is granted, at best.
+    /// The earliest time at which it is granted.
     pub until: Millis,
-    /// Whether that is the service's doing, which refused a request or announced that none is left, and not the budget's.
+    /// Whether the service refused a request or said that none is left. Otherwise the budget is spent.
     pub by_service: bool,
 }
 
+/// The answer to a request, as far as it concerns the budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestEnd {
     /// The service refused it because its limit was reached (429).
     pub refused: bool,
-    /// What its `Retry-After` asked for.
+    /// The wait of its `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// What its headers say is left.
-    pub quotas: Vec<Quota>,
+    /// The statement of its rate-limit headers.
+    pub quota: Option<Quota>,
+}
+
+impl RequestEnd {
+    /// The wait that a refusal asks for.
+    pub(crate) fn asked(&self) -> Option<Millis> {
+        let wait = self.retry_after.filter(|_| self.refused)?;
+        Some(millis(wait).min(MAX_BELIEVED_WAIT))
+    }
 }
 
 impl Account {
-    /// Enters a request, where the terms grant one.
+    /// Enters a request, if the terms grant one.
     pub fn acquire(&mut self, terms: Terms, now: Millis) -> Grant {
-        if let Some(hold) = self.wait(terms, now) {
-            return Grant::Wait(hold);
-        }
-        Grant::Granted(self.enter(terms, now))
-    }
-
-    /// What keeps the next request back, unless one is granted now.
-    pub fn wait(&mut self, terms: Terms, now: Millis) -> Option<Hold> {
         self.tidy(now);
-        (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
-    }
-
-    pub fn enter(&mut self, terms: Terms, now: Millis) -> i64 {
+        if self.left(terms, now) == 0 {
+            return Grant::Wait(self.next_slot(terms, now));
+        }
         let number = self.next;
         self.next += 1;
+        let newest = self.entries.values().map(|entry| entry.at).max();
+        let at = newest.map_or(now, |newest| newest.max(now));
         self.entries
-            .insert(number, Entry::new(now, None, terms.patience));
-        number
+            .insert(number, Entry::new(at, None, terms.patience));
+        Grant::Granted(number)
     }
 
     /// How many requests would be granted at once.
@@ -163,12 +166,22 @@ impl Account {
             .fold(ours, u64::min)
     }
 
-    /// Requests that the service may not have counted in what it announced last.
+    /// Requests that the service's last statement may not include.
     fn under_way(&self, now: Millis) -> u64 {
         self.entries
             .values()
             .filter(|entry| entry.in_flight(now))
             .count() as u64
+    }
+
+    /// The wait that a refusal asked for lasts another `left`, even if the ledger does not know it.
+    pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
+        let refusal = Announced {
+            at: now,
+            until: now + left,
+            remaining: 0,
+        };
+        self.announced.entry(REFUSAL.to_owned()).or_insert(refusal);
     }
 
     /// The request never left this machine.
@@ -178,22 +191,16 @@ impl Account {
 
     pub fn settle(&mut self, number: i64, outcome: &RequestEnd, now: Millis) {
         self.tidy(now);
-        let begun = self.entries.get_mut(&number).map_or(now, |entry| {
+        // A request without an entry may have begun at any time.
+        let begun = self.entries.get_mut(&number).map_or(0, |entry| {
             entry.answered = Some(now.max(entry.at));
             entry.at
         });
-        let reset = |quota: &Quota| {
-            quota
-                .reset
-                .map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING)
-        };
+        let reset = outcome.quota.and_then(|quota| quota.reset);
+        let reset = reset.map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING);
         if outcome.refused {
-            let asked = outcome
-                .retry_after
-                .map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
-            let until = asked
-                .or_else(|| outcome.quotas.iter().filter_map(reset).max())
-                .unwrap_or(now + HOUR);
+            let asked = outcome.asked().map(|wait| now + wait);
+            let until = asked.or(reset).unwrap_or(now + HOUR);
             let held = self
                 .announced
                 .get(REFUSAL)
@@ -207,59 +214,43 @@ impl Account {
                 },
             );
         }
-        if outcome.quotas.is_empty() {
-            // The service may have counted it after it last announced how many are left.
+        let Some(quota) = outcome.quota else {
+            // The service may have counted it after its last statement.
             for announced in self.announced.values_mut() {
                 announced.remaining = announced.remaining.saturating_sub(1);
             }
-        }
-        for quota in &outcome.quotas {
-            let announced = Announced {
+            return;
+        };
+        let announced = Announced {
+            at: now,
+            until: reset.unwrap_or(now + HOUR),
+            remaining: quota.remaining,
+        };
+        let known = self.announced.entry(QUOTA.to_owned()).or_insert(announced);
+        // The service may have answered requests that overlap in any order: the strictest answer counts.
+        *known = if begun >= known.at {
+            announced
+        } else {
+            Announced {
                 at: now,
-                until: reset(quota).unwrap_or(now + HOUR),
-                remaining: quota.remaining,
-            };
-            let name = format!("{POLICY}{}", quota.policy);
-            if self.announced.len() >= MAX_POLICIES && !self.announced.contains_key(&name) {
-                continue;
+                until: known.until.max(announced.until),
+                remaining: known.remaining.min(announced.remaining),
             }
-            let known = self.announced.entry(name).or_insert(announced);
-            // Which of several answers under way came last is unknown: the strictest counts.
-            *known = if begun >= known.at {
-                announced
-            } else {
-                Announced {
-                    at: now,
-                    until: known.until.max(announced.until),
-                    remaining: known.remaining.min(announced.remaining),
-                }
-            };
-        }
+        };
     }
 
-    /// Forgets what counts no more. What seems to come from the future was written before the clock was set back:
-    /// it counts from now on.
+    /// Removes all that has expired.
     fn tidy(&mut self, now: Millis) {
-        for entry in self.entries.values_mut() {
-            entry.at = entry.at.min(now);
-            entry.answered = entry.answered.map(|answered| answered.min(now));
-        }
-        for announced in self.announced.values_mut() {
-            let ahead = (announced.at - now).max(0);
-            announced.at -= ahead;
-            announced.until =
-                (announced.until - ahead).min(announced.at + MAX_BELIEVED_WAIT + RESET_ROUNDING);
-        }
         self.entries.retain(|_, entry| entry.until() > now);
         self.announced.retain(|_, announced| announced.until > now);
     }
 
-    /// Until when the next request is kept back, at best.
+    /// The earliest time at which the next request can be granted.
     fn next_slot(&self, terms: Terms, now: Millis) -> Hold {
         let ours = terms.per_hour.saturating_sub(terms.reserve);
         let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
         times.sort_unstable();
-        // How many must have expired before there is room for one.
+        // This number of requests must expire before there is room for one.
         let excess =
             usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
         let own = excess
@@ -270,11 +261,11 @@ impl Account {
             let left = announced.remaining.saturating_sub(terms.reserve);
             let until = match left {
                 0 => announced.until,
-                // The requests that are left may be used by those under way, whose answers will tell.
+                // The requests under way may use those that are left. Their answers will tell.
                 1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
             };
-            // What the reserve leaves to others is the budget's doing.
+            // The reserve is a setting of the budget.
             Hold {
                 until,
                 by_service: announced.remaining == 0,

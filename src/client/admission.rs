@@ -52,6 +52,9 @@ impl Client {
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {
+            if let Some(flight) = &call.flight {
+                flight.enter(*deadline, observer).await?;
+            }
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
             let had_time = Instant::now() < last_call;
@@ -64,7 +67,7 @@ impl Client {
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
-                let about = Some(messages::fields(call).into());
+                let about = Some(messages::fields(call, self).into());
                 self.pause(pause, &what, messages::SERVICE_ASKED, about, observer)
                     .await;
                 *waited += pause;
@@ -81,13 +84,16 @@ impl Client {
             if let Some(budget) = budget {
                 turn = Some(in_line(&places.turns).await?);
                 if let Some(fault) = budget.take_fault() {
-                    observer.note(messages::not_settled(&fault));
+                    observer.note(messages::not_settled(self, &fault));
                 }
                 let granted = budget.acquire(*deadline).await;
                 match granted.map_err(messages::no_ledger)? {
                     Grant::Granted(granted) => ticket = Some(granted),
                     Grant::Wait(slot) => {
                         drop(turn);
+                        if let Some(flight) = &call.flight {
+                            flight.leave();
+                        }
                         if self.on_budget == WaitOrStop::Stop {
                             return Err(messages::budget_spent(call, slot));
                         }
@@ -140,7 +146,7 @@ impl Client {
             became_long || slot.at.duration_since(announced.at).unsigned_abs() > MAX_SLOT_DRIFT
         };
         if slot.wait > MIN_LOGGED_PAUSE && announced.is_none_or(is_news) {
-            observer.note(messages::waits_for_budget(call, slot));
+            observer.note(messages::waits_for_budget(call, self, slot));
             *announced = Some(slot);
         }
         let nap = slot.nap();

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::call::Journal;
+use crate::client::call::{Journal, Tries};
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
@@ -103,6 +103,8 @@ pub enum Failure {
         head: Box<Head>,
         reason: Message,
         body: Bytes,
+        /// Whether it is the object that was asked for all the same.
+        is_requested: bool,
     },
 }
 
@@ -125,7 +127,7 @@ impl Client {
         call: &Call,
         url: Url,
         ticket: Option<Ticket>,
-        retry: bool,
+        tries: &Tries,
         deadline: Instant,
         observer: &dyn Observer,
     ) -> Result<Answer, Failure> {
@@ -141,14 +143,13 @@ impl Client {
         let request = Outgoing {
             method: call.method.clone(),
             url,
-            headers: self
-                .headers(call, observer)
-                .map_err(|error| Failure::Unsent {
-                    reason: error.message.clone(),
-                    fatal: true,
-                })?,
+            headers: self.headers(call, tries).map_err(|error| Failure::Unsent {
+                reason: error.message.clone(),
+                fatal: true,
+            })?,
             body: call.body.clone(),
         };
+        let retry = tries.number > 1;
         let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
         let departure = Departure::new(move || {
             stats.sent(retry);
@@ -187,7 +188,7 @@ impl Client {
                 "{}: an unreadable Retry-After was ignored",
                 messages::what(call)
             );
-            observer.note(Note::new(Level::Warning, text).about(messages::fields(call)));
+            observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
@@ -225,23 +226,25 @@ impl Client {
                 "no compression was requested, but the body is encoded as {encoding}"
             )))),
         };
-        whole(head, success, body, cap, || late("no whole answer"))
+        let late = || late("no whole answer");
+        whole(head, incoming.headers, success, body, cap, late)
     }
 
-    fn headers(&self, call: &Call, observer: &dyn Observer) -> Result<HeaderMap> {
+    fn headers(&self, call: &Call, tries: &Tries) -> Result<HeaderMap> {
         let mut headers = self.settings.headers.clone();
-        headers.insert(AUTHORIZATION, self.settings.api_key.header()?);
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(AUTHORIZATION, tries.key.header()?);
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         // One that the user set holds.
-        if let Some(trace) = observer
-            .trace()
-            .filter(|_| !headers.contains_key(TRACEPARENT))
+        if let Some(span) = tries.span.as_ref().and_then(|span| span.header())
+            && !headers.contains_key(TRACEPARENT)
         {
-            headers.insert(TRACEPARENT, trace);
+            headers.insert(TRACEPARENT, span);
         }
         Ok(headers)
     }
@@ -250,6 +253,7 @@ impl Client {
 /// The whole answer, or why it cannot be used: `body` is `None` where it did not come in time.
 fn whole(
     head: Box<Head>,
+    headers: HeaderMap,
     success: bool,
     body: Option<Result<Bytes, Lost>>,
     cap: usize,
@@ -264,10 +268,20 @@ fn whole(
         return Err(Failure::Refused { head, body });
     }
     let (reason, timeout) = match body {
-        Some(Ok(body)) => return Ok(Answer { head, body }),
+        Some(Ok(body)) => {
+            return Ok(Answer {
+                head,
+                headers,
+                body,
+            });
+        }
         Some(Err(Lost::Unusable(reason))) => {
-            let (reason, body) = (reason.into(), Bytes::new());
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason: reason.into(),
+                body: Bytes::new(),
+                is_requested: false,
+            });
         }
         Some(Err(Lost::TooLarge(body))) => {
             let reason = message![
@@ -275,7 +289,12 @@ fn whole(
                 Advice::SmallerAnswers {},
             ];
             let body = body.slice(..MAX_ERROR_BODY.min(cap));
-            return Err(Failure::Unreadable { head, reason, body });
+            return Err(Failure::Unreadable {
+                head,
+                reason,
+                body,
+                is_requested: false,
+            });
         }
         Some(Err(Lost::Broken(reason))) => (reason.into(), false),
         None => (late(), true),

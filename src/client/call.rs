@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::Method;
+use http::{HeaderMap, Method};
 use tokio::time::Instant;
+use url::Url;
 
 use crate::client::Client;
 use crate::client::WaitOrStop;
 use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
 use crate::client::messages;
-use crate::client::observer::Observer;
+use crate::client::observer::{Observer, Span};
 use crate::client::retry::{self, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::clock::Millis;
+use crate::config::ApiKey;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::lock;
@@ -53,10 +55,14 @@ pub struct Call {
     pub lane: Lane,
     /// The largest answer, in bytes.
     pub cap: usize,
+    /// Whether the path is one that the user gave.
+    pub is_other: bool,
     /// The user's text. No error shows it, even if the service echoes it.
     pub prompt: Option<Arc<str>>,
     /// Where its attempts are noted, beyond this process.
     pub journal: Option<Arc<dyn Journal>>,
+    /// What it shares with other calls that want the same.
+    pub flight: Option<Arc<dyn SingleFlight>>,
 }
 
 /// A note about a write that outlives the process: it is there whenever the write may have happened.
@@ -67,6 +73,20 @@ pub trait Journal: Send + Sync {
 
     /// It is proven that nothing happened.
     fn nothing_happened(&self);
+}
+
+/// A request that several calls want at the same time: one of them sends it, and the others wait for what it brings.
+pub trait SingleFlight: Send + Sync {
+    /// Waits until this call is the one that sends it, until `deadline` at the latest. Fails if another call has got what it
+    /// brings. An error's text follows "not sent".
+    fn enter<'a>(
+        &'a self,
+        deadline: Instant,
+        observer: &'a dyn Observer,
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// Another call may send it, while this one waits for the budget.
+    fn leave(&self);
 }
 
 impl fmt::Debug for Call {
@@ -94,10 +114,27 @@ impl Call {
 }
 
 /// A whole 2xx answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Answer {
     pub head: Box<Head>,
+    pub headers: HeaderMap,
     pub body: Bytes,
+}
+
+/// Why an answer cannot be read.
+pub struct DecodeError {
+    pub reason: String,
+    /// Whether it is the object that was asked for all the same: then a write has happened.
+    pub is_requested: bool,
+}
+
+impl From<String> for DecodeError {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            is_requested: false,
+        }
+    }
 }
 
 /// A whole 2xx answer that nobody has read yet, and the attempts that led to it.
@@ -106,26 +143,41 @@ pub struct Received {
     call: Call,
     answer: Answer,
     tries: Tries,
-    /// The last retry's share of the quota.
-    last_retry: Option<Pace>,
 }
 
 /// The attempts of a call so far.
-#[derive(Default)]
-struct Tries {
+pub(super) struct Tries {
     failed: Vec<Attempt>,
-    number: u32,
-    begun: Option<Instant>,
+    pub(super) number: u32,
     /// The time of day at which the last one began.
     asked: Millis,
+    /// How long the last one lasted.
+    elapsed: Duration,
     /// How long the last one waited before it was sent.
     waited: Duration,
+    pub(super) key: ApiKey,
+    /// Whether it is another key than at first.
+    renewed: bool,
+    /// The last retry's share of the quota.
+    last_retry: Option<Pace>,
+    /// The span of the call, if its caller wants one.
+    pub(super) span: Option<Box<dyn Span>>,
 }
 
 impl Tries {
-    /// How long the last one has lasted.
-    fn elapsed(&self) -> Duration {
-        self.begun.map(|begun| begun.elapsed()).unwrap_or_default()
+    /// An attempt has ended.
+    fn attempted(&mut self, attempt: &Attempt) {
+        if let Some(span) = &mut self.span {
+            span.attempted(attempt);
+        }
+    }
+
+    /// The call has ended.
+    fn end(&mut self, error: Option<&Error>, observer: &dyn Observer) {
+        if let Some(mut span) = self.span.take() {
+            span.end(error.map(|error| error.kind.class(error.status)));
+            observer.span_ended(span);
+        }
     }
 }
 
@@ -140,36 +192,45 @@ impl Received {
     }
 
     /// Reads the answer with `decode`. If that fails, the call has failed.
-    pub fn read<T>(
+    pub fn read<T, E: Into<DecodeError>>(
         mut self,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String>,
+        decode: impl FnOnce(&Answer) -> Result<T, E>,
     ) -> Result<T> {
-        let reason = match decode(&self.answer) {
+        let error = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
-                lock(&self.client.shared.retry_quota).give_back(self.last_retry);
+                lock(&self.client.shared.retry_quota).give_back(self.tries.last_retry);
+                self.client
+                    .answered(&self.call, &self.answer.head, &mut self.tries, observer);
                 return Ok(value);
             }
-            Err(reason) => reason.into(),
+            Err(error) => error.into(),
         };
-        let Answer { head, body } = self.answer;
+        let Answer { head, body, .. } = self.answer;
         let body = body.slice(..body.len().min(MAX_ERROR_BODY));
-        let failure = Failure::Unreadable { head, reason, body };
+        let failure = Failure::Unreadable {
+            head,
+            reason: error.reason.into(),
+            body,
+            is_requested: error.is_requested,
+        };
         let report = self
             .client
             .failed(&self.call, &failure, &mut self.tries, observer);
-        Err(report.error(self.tries.failed, false))
+        let error = report.error(std::mem::take(&mut self.tries.failed), false);
+        self.tries.end(Some(&error), observer);
+        Err(error)
     }
 }
 
 impl Client {
     /// Sends `call`, as often as the policy allows, and reads its whole 2xx answer with `decode`.
-    pub async fn call<T>(
+    pub async fn call<T, E: Into<DecodeError>>(
         &self,
         call: Call,
         observer: &dyn Observer,
-        decode: impl FnOnce(&Answer) -> Result<T, String> + Send,
+        decode: impl FnOnce(&Answer) -> Result<T, E> + Send,
     ) -> Result<T> {
         self.fetch(call, &mut self.deadline(), observer)
             .await?
@@ -189,57 +250,74 @@ impl Client {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
-        let write = call.is_write();
         let url = self.settings.base_url.join(
             &call.path,
             call.project.as_ref(),
             call.id.as_ref(),
             &call.query,
         )?;
+        observer.write(call.is_write().then_some(Outcome::NotSent));
+        let mut tries = Tries {
+            failed: Vec::new(),
+            number: 0,
+            asked: Millis::default(),
+            elapsed: Duration::ZERO,
+            waited: Duration::ZERO,
+            key: Box::pin(self.key(deadline, observer)).await?,
+            renewed: false,
+            last_retry: None,
+            span: match observer.tracer() {
+                Some(tracer) => tracer.begin(&call, &url).await,
+                None => None,
+            },
+        };
+        match self.send(&call, url, &mut tries, deadline, observer).await {
+            Ok(answer) => Ok(Received {
+                client: self.clone(),
+                call,
+                answer,
+                tries,
+            }),
+            Err(error) => {
+                tries.end(Some(&error), observer);
+                Err(error)
+            }
+        }
+    }
+
+    /// The attempts of a call.
+    async fn send(
+        &self,
+        call: &Call,
+        url: Url,
+        tries: &mut Tries,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Answer> {
+        let write = call.is_write();
         let budget = call.limit().and_then(|limit| self.budget_of(limit));
-        observer.write(write.then_some(Outcome::NotSent));
-        let mut tries = Tries::default();
-        let mut last_retry = None;
         loop {
             tries.number += 1;
             let number = tries.number;
             let admitted = self
-                .admit(
-                    &call,
-                    budget.as_ref(),
-                    deadline,
-                    &mut tries.waited,
-                    observer,
-                )
+                .admit(call, budget.as_ref(), deadline, &mut tries.waited, observer)
                 .await;
             let Admitted { permit, ticket } = admitted.map_err(|why| {
-                messages::not_admitted(&call, why, std::mem::take(&mut tries.failed))
+                messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
             })?;
-            Self::check_caller(&call, observer)?;
-            (tries.begun, tries.asked) = (Some(Instant::now()), self.now());
+            Self::check_caller(call, observer)?;
+            let begun = Instant::now();
+            tries.asked = self.now();
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
-                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer))
-                    .await;
+                Box::pin(self.attempt(call, url.clone(), ticket, tries, *deadline, observer)).await;
+            tries.elapsed = begun.elapsed();
             let failure = match answer {
-                Ok(answer) => {
-                    if observer.debugs() {
-                        let elapsed = tries.elapsed();
-                        let (settings, head) = (&self.settings, &answer.head);
-                        observer.note(messages::answered(&call, settings, head, number, elapsed));
-                    }
-                    return Ok(Received {
-                        client: self.clone(),
-                        call,
-                        answer,
-                        tries,
-                        last_retry,
-                    });
-                }
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
 
-            let report = self.failed(&call, &failure, &mut tries, observer);
+            let report = self.failed(call, &failure, tries, observer);
             if let Some(journal) = &call.journal
                 && matches!(
                     report.verdict.outcome,
@@ -251,6 +329,17 @@ impl Client {
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
+            // A 401 rejects a request before anything is done, so a write is repeated as safely as a read: once, with another key.
+            if status == Some(401) && !tries.renewed {
+                drop(permit);
+                if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
+                {
+                    (tries.key, tries.renewed) = (newer, true);
+                    tries.waited = Duration::ZERO;
+                    continue;
+                }
+                return Err(report.error(std::mem::take(&mut tries.failed), false));
+            }
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only if the service itself says after how long.
@@ -259,9 +348,14 @@ impl Client {
                 .verdict
                 .retry
                 .map(|pace| if in_turn { Pace::Throttled } else { pace });
-            let mut pause = match self.plan_retry(retry, asked, number, *deadline) {
+            // Another key is no retry of something that failed for a while.
+            let retries = number - u32::from(tries.renewed);
+            let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
-                plan => return Err(report.error(tries.failed, plan == RetryPlan::Deadline)),
+                plan => {
+                    let failed = std::mem::take(&mut tries.failed);
+                    return Err(report.error(failed, plan == RetryPlan::Deadline));
+                }
             };
             if spent
                 && self.on_budget == WaitOrStop::Stop
@@ -270,14 +364,14 @@ impl Client {
                 // The ledger would refuse it after the pause as well.
                 pause = Duration::ZERO;
             }
-            last_retry = retry;
+            tries.last_retry = retry;
             drop(permit);
             let why = if asked.is_some() {
                 messages::SERVICE_ASKED
             } else {
                 messages::ATTEMPT_FAILED
             };
-            let about = Some(messages::fields(&call).into());
+            let about = Some(messages::fields(call, self).into());
             self.pause(
                 pause,
                 &format!("{}: retry {number}", report.what()),
@@ -324,6 +418,24 @@ impl Client {
         }
     }
 
+    /// Notes that an attempt went well, and with it the call.
+    fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
+        let attempt = Attempt {
+            number: tries.number,
+            status: Some(head.status),
+            class: None,
+            error: String::new(),
+            elapsed: tries.elapsed,
+            waited: tries.waited,
+            sent: true,
+        };
+        tries.attempted(&attempt);
+        if observer.debugs() {
+            observer.note(messages::answered(call, self, head, attempt));
+        }
+        tries.end(None, observer);
+    }
+
     /// Notes that an attempt has failed, and says so.
     fn failed<'a>(
         &'a self,
@@ -336,18 +448,20 @@ impl Client {
         observer.write(verdict.outcome);
         let report = messages::Failed {
             call,
-            settings: &self.settings,
+            client: self,
             failure,
             verdict,
         };
         let attempt = Attempt {
             number: tries.number,
             status: failure.head().map(|head| head.status),
+            class: Some(report.class()),
             error: report.attempt(),
-            elapsed: tries.elapsed(),
+            elapsed: tries.elapsed,
             waited: tries.waited,
             sent: !matches!(failure, Failure::Unsent { .. }),
         };
+        tries.attempted(&attempt);
         observer.note(report.note(&attempt));
         tries.failed.push(attempt);
         report

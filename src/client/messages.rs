@@ -8,8 +8,7 @@ use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::Verdict;
 use crate::client::throttle::{Lane, MAX_THROTTLE};
-use crate::client::{Call, Limit};
-use crate::config::Settings;
+use crate::client::{Call, Client, Limit};
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::text;
@@ -37,26 +36,41 @@ pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.shown())
 }
 
-/// What the records of all lines about a call have.
-pub(crate) fn fields(call: &Call) -> LogFields {
+/// The fields of a log record about a call.
+pub(crate) fn fields(call: &Call, client: &Client) -> LogFields {
+    let id = call.id.as_ref().filter(|_| call.lane != Lane::Analytics);
     LogFields {
         method: call.method.to_string(),
         path: call.path.shown(),
+        ..fields_of(
+            client,
+            call.project.as_ref().map(Segment::as_str),
+            id.map(Segment::as_str),
+        )
+    }
+}
+
+/// The fields of a log record about a project and a job.
+pub(crate) fn fields_of(client: &Client, project: Option<&str>, job: Option<&str>) -> LogFields {
+    LogFields {
+        project_id: project.map(|id| shown_id(client, id)),
+        job_id: job.map(|id| shown_id(client, id)),
+        host: client.settings.base_url.host().to_owned(),
         ..LogFields::default()
     }
 }
 
-pub(crate) fn answered(
-    call: &Call,
-    settings: &Settings,
-    head: &Head,
-    attempt: u32,
-    elapsed: Duration,
-) -> Note {
+/// An id for display. A secret in it is withheld.
+fn shown_id(client: &Client, id: &str) -> String {
+    let id = redact::withhold(id, client.secret_in(id));
+    text::safe(&id, MAX_SEGMENT)
+}
+
+pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attempt) -> Note {
     let request_id = head
         .request_id
         .as_deref()
-        .map(|id| header(call, settings, id));
+        .map(|id| header(call, client, id));
     let id = request_id
         .as_ref()
         .map_or_else(String::new, |id| format!(" (request id {id})"));
@@ -64,14 +78,13 @@ pub(crate) fn answered(
         "{}: {} after {:.3} s{id}",
         what(call),
         head.status,
-        elapsed.as_secs_f64()
+        attempt.elapsed.as_secs_f64()
     );
     let about = LogFields {
+        status: attempt.status,
         attempt: Some(attempt),
-        status: Some(head.status),
-        elapsed: Some(elapsed),
         request_id,
-        ..fields(call)
+        ..fields(call, client)
     };
     Note::new(Level::Debug, text).about(about)
 }
@@ -112,6 +125,23 @@ pub(crate) fn no_place(deadline: Duration) -> Error {
     Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
 }
 
+/// Another call fetches what the call wants, and takes longer than the call may.
+pub(crate) fn still_fetching(deadline: Duration) -> Error {
+    let text = format!(
+        " within its deadline of {} s, because another call was still fetching the same page",
+        deadline.as_secs_f64(),
+    );
+    Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
+}
+
+/// The store did not say whether another call fetches what the call wants.
+pub(crate) fn no_claim(mut error: Error) -> Error {
+    error
+        .message
+        .prepend(", because the store could not be asked for the page again: ");
+    error
+}
+
 /// The ledger gave no answer.
 pub(crate) fn no_ledger(mut error: Error) -> Error {
     error
@@ -121,13 +151,13 @@ pub(crate) fn no_ledger(mut error: Error) -> Error {
 }
 
 /// The line about an earlier request whose end the ledger does not know yet.
-pub(crate) fn not_settled(fault: &Error) -> Note {
+pub(crate) fn not_settled(client: &Client, fault: &Error) -> Note {
     let text = format!(
         "the store could not record the end of an earlier request, which counts as sent until a later \
          request records it: {}",
         fault.message,
     );
-    Note::new(Level::Warning, text)
+    Note::new(Level::Warning, text).about(fields_of(client, None, None).with(fault))
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
@@ -145,7 +175,7 @@ fn held(call: &Call, slot: Slot) -> (&'static str, Option<Setting>) {
     }
 }
 
-pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+pub(crate) fn waits_for_budget(call: &Call, client: &Client, slot: Slot) -> Note {
     let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
@@ -158,7 +188,7 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         waiting: Some(waiting),
         ..Note::new(Level::Info, text)
     };
-    note.about(fields(call))
+    note.about(fields(call, client))
 }
 
 /// The budget has no free request, and the call does not wait.
@@ -179,7 +209,7 @@ pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
 /// One failed attempt, and all that is needed to tell of it.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
-    pub(crate) settings: &'a Settings,
+    pub(crate) client: &'a Client,
     pub(crate) failure: &'a Failure,
     pub(crate) verdict: Verdict,
 }
@@ -189,11 +219,15 @@ impl Failed<'_> {
         what(self.call)
     }
 
-    /// The attempt in a few words, led by the class of the error it would be.
-    pub(crate) fn attempt(&self) -> String {
+    /// The class of the error that the attempt would be.
+    pub(crate) fn class(&self) -> &'static str {
         let status = self.failure.head().map(|head| head.status);
-        let class = self.verdict.kind.class(status);
-        let mut words = format!("{class}: {}", self.reason());
+        self.verdict.kind.class(status)
+    }
+
+    /// The attempt in a few words, led by its class.
+    pub(crate) fn attempt(&self) -> String {
+        let mut words = format!("{}: {}", self.class(), self.reason());
         if let Some(id) = self.request_id() {
             words.push_str(&format!(" (request id {id})"));
         }
@@ -209,11 +243,11 @@ impl Failed<'_> {
             attempt.error,
         );
         let about = LogFields {
-            attempt: Some(attempt.number),
             status: attempt.status,
-            elapsed: Some(attempt.elapsed),
+            error_type: attempt.class,
+            attempt: Some(attempt.clone()),
             request_id: self.request_id(),
-            ..fields(self.call)
+            ..fields(self.call, self.client)
         };
         Note::new(Level::Warning, text).about(about)
     }
@@ -222,7 +256,13 @@ impl Failed<'_> {
         let begin = format!("{}: {}", self.what(), self.lead());
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
-            message.push(Advice::LookBeforeRepeat {});
+            if matches!(self.failure, Failure::Unreadable { body, .. } if is_page(body)) {
+                message.push(Advice::CheckPage {});
+            }
+            message.push(match self.verdict.outcome {
+                Some(Outcome::Applied) => Advice::DoNotRepeat {},
+                _ => Advice::LookBeforeRepeat {},
+            });
         } else if message.advice().is_none()
             && let Some(advice) = self.advice()
         {
@@ -254,10 +294,8 @@ impl Failed<'_> {
     /// The ids that stand in the path, as they were given: log lines do without them.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
-            id.as_ref().map(|id| {
-                let id = redact::withhold(id.as_str(), self.settings.secret_in(id.as_str()));
-                format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
-            })
+            let id = id.as_ref()?;
+            Some(format!("{name} '{}'", shown_id(self.client, id.as_str())))
         };
         let of_id = if self.call.lane == Lane::Analytics {
             "conversation"
@@ -312,7 +350,7 @@ impl Failed<'_> {
     }
 
     fn header(&self, value: &str) -> String {
-        header(self.call, self.settings, value)
+        header(self.call, self.client, value)
     }
 
     fn request_id(&self) -> Option<String> {
@@ -336,11 +374,13 @@ impl Failed<'_> {
         let words = |reason: &Message| reason.clone().map(|text| self.words(text));
         match self.failure {
             Failure::Unsent { reason, .. } => {
-                let host = self.settings.base_url.host_and_port();
+                let host = self.client.settings().base_url.host_and_port();
                 message![host, ": ", words(reason)]
             }
             Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => words(reason),
-            Failure::Unreadable { head, reason, body } => {
+            Failure::Unreadable {
+                head, reason, body, ..
+            } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
                 let answer = format!(
                     " (content type {}, begins {:?})",
@@ -383,11 +423,12 @@ impl Failed<'_> {
                 location: self.header(head.location.as_deref().unwrap_or("nowhere")),
             },
             401 => Advice::CheckKey {
-                variable: self.settings.api_key_from.map(str::to_owned),
+                variable: self.client.settings().api_key_from.map(str::to_owned),
             },
             403 => Advice::CheckKeyRights {
                 write: self.call.is_write(),
             },
+            404 | 410 if self.call.is_other => Advice::CheckPath {},
             404 | 410 => Advice::CheckIds {},
             408 | 500.. => Advice::CallLater {},
             429 => Advice::CallAfter {
@@ -404,7 +445,7 @@ impl Failed<'_> {
     }
 
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        redacted(self.call, self.settings, text)
+        redacted(self.call, self.client, text)
     }
 }
 
@@ -414,12 +455,12 @@ fn is_page(body: &[u8]) -> bool {
 }
 
 /// A header of the service's, for display.
-fn header(call: &Call, settings: &Settings, value: &str) -> String {
-    text::safe(&redacted(call, settings, value), MAX_HEADER)
+fn header(call: &Call, client: &Client, value: &str) -> String {
+    text::safe(&redacted(call, client, value), MAX_HEADER)
 }
 
 /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
-fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str> {
+fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let text = text
         .get(..text.floor_char_boundary(MAX_SEARCHED))
         .unwrap_or(text);
@@ -428,5 +469,5 @@ fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str>
         .as_ref()
         .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
-    redact::withhold(text, settings.secret_in(text).or(prompt))
+    redact::withhold(text, client.secret_in(text).or(prompt))
 }

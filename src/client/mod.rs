@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
+use crate::client::keys::Keys;
 use crate::client::new_jobs::NewJobs;
 use crate::client::retry::RetryQuota;
 use crate::client::throttle::{Lane, Throttle};
@@ -29,12 +30,14 @@ use crate::text::message::{Setting, message};
 
 mod attempt;
 mod call;
+mod keys;
 mod new_jobs;
 mod stats;
 
 pub use crate::store::ClientStore;
 pub use attempt::{Failure, Head};
-pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
+pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, Received, SingleFlight};
+pub use keys::KeyRequest;
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
@@ -44,6 +47,7 @@ struct Shared {
     throttle: Throttle,
     retry_quota: Mutex<RetryQuota>,
     new_jobs: NewJobs,
+    keys: Keys,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
@@ -79,7 +83,10 @@ impl Books {
         let clock = store
             .as_ref()
             .map_or_else(Clock::system, |store| store.clock.clone());
-        let (exports, names) = (store.clone().map(Exports), store.clone().map(OnceNames));
+        let (exports, names) = (
+            store.clone().map(Exports::new),
+            store.clone().map(OnceNames),
+        );
         Arc::new(Self {
             clock,
             store,
@@ -143,16 +150,18 @@ impl Client {
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
         store: Option<ClientStore>,
     ) -> Self {
+        let settings = settings.into();
         let shared = Shared {
             reads: Places::new(MAX_READS),
             writes: Places::new(MAX_WRITES),
             throttle: Throttle::default(),
             retry_quota: Mutex::default(),
             new_jobs: NewJobs::default(),
+            keys: Keys::new(settings.api_key.as_ref()),
             jitter: Box::new(jitter),
         };
         Self {
-            settings: settings.into(),
+            settings,
             transport,
             shared: Arc::new(shared),
             books: Books::new(store),
@@ -197,7 +206,8 @@ impl Client {
 
     /// Whether the service takes both for the same user.
     fn is_for(&self, settings: &Settings) -> bool {
-        self.settings.base_url == settings.base_url && self.settings.api_key == settings.api_key
+        let (old, new) = (&*self.settings, settings);
+        old.base_url == new.base_url && old.api_key == new.api_key && old.renewal == new.renewal
     }
 
     /// The same client, which waits or stops when the budget is spent.
@@ -245,6 +255,17 @@ impl Client {
         &self.settings
     }
 
+    /// The last letters of the key in use, for people to tell keys apart.
+    pub fn key_hint(&self) -> Option<String> {
+        let known = self.shared.keys.known();
+        known.last()?.hint().map(str::to_owned)
+    }
+
+    /// The secret that `text` repeats, if any.
+    pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
+        self.settings.secret_in(text, &self.shared.keys.known())
+    }
+
     pub fn stats(&self) -> &Arc<Stats> {
         &self.stats
     }
@@ -268,8 +289,10 @@ impl Client {
             query: Vec::new(),
             body: None,
             cap: self.settings.max_response_bytes,
+            is_other: false,
             prompt: None,
             journal: None,
+            flight: None,
         }
     }
 

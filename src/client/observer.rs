@@ -1,23 +1,27 @@
-//! What a running call reports to its caller, which shows it in a log, a callback or an exception's note.
+//! Reports of a running call to its caller. The caller shows them in a log, a callback or an exception's note.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use jiff::Timestamp;
 use tokio::time::Instant;
+use url::Url;
 
+use crate::client::{Call, KeyRequest};
 use crate::config::url::Segment;
-use crate::error::Outcome;
+use crate::error::{Attempt, Error, Outcome};
 
-/// The header that names a call's trace.
+/// The header that names the span of a request.
 pub const TRACEPARENT: &str = "traceparent";
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// What went well; wanted only where [`Observer::debugs`] says so.
+    /// A success. It is wanted only if [`Observer::debugs`] says so.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -26,35 +30,59 @@ pub enum Level {
 }
 
 /// A line for the log: no key, no prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Note {
     pub level: Level,
     pub text: String,
     pub waiting: Option<Waiting>,
-    /// What it is about, for programs.
+    /// Its subject, for programs.
     pub about: Option<About>,
 }
 
-/// What a line is about, besides its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The subject of a line.
+#[derive(Debug, Clone)]
 pub enum About {
     /// A call, or one attempt of it.
     Call(Box<LogFields>),
-    /// A job that was created under a name, and that the store could not record.
+    /// The caller's function is to be called for the API key.
+    Key(KeyRequest),
+    /// A job that was created under a name. The store could not record it.
     Unrecorded(Box<UnrecordedJob>),
+    /// A job's status that this client does not know.
+    UnknownStatus {
+        status: String,
+        fields: Box<LogFields>,
+    },
 }
 
-/// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The fields of a log record.
+#[derive(Debug, Clone, Default)]
 pub struct LogFields {
     pub method: String,
     pub path: String,
-    pub attempt: Option<u32>,
-    /// Its status, where an answer came.
+    pub project_id: Option<String>,
+    pub job_id: Option<String>,
+    /// The host of the service.
+    pub host: String,
+    /// The attempt that has ended; `None` where the line is about the whole call.
+    pub attempt: Option<Attempt>,
+    /// The status of the answer that the line reports.
     pub status: Option<u16>,
-    pub elapsed: Option<Duration>,
+    /// The class of the error that the line reports.
+    pub error_type: Option<&'static str>,
     /// The service's name for it, shortened for display.
     pub request_id: Option<String>,
+}
+
+impl LogFields {
+    /// The fields of a line that reports `error`.
+    pub(crate) fn with(self, error: &Error) -> Self {
+        Self {
+            status: error.status,
+            error_type: Some(error.kind.class(error.status)),
+            ..self
+        }
+    }
 }
 
 impl From<LogFields> for About {
@@ -63,15 +91,16 @@ impl From<LogFields> for About {
     }
 }
 
-/// A job that was created under a name, and that the store could not record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A job that was created under a name. The store could not record it.
+#[derive(Debug, Clone)]
 pub struct UnrecordedJob {
     pub name: String,
     pub job: String,
     pub why: String,
+    pub fields: LogFields,
 }
 
-/// A time in which nothing is sent.
+/// A pause without requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     pub why: &'static str,
@@ -97,6 +126,7 @@ impl Waiting {
 /// Announces a wait whose end is unknown: once it has lasted a while, and again once it is long.
 pub(crate) struct OpenWait {
     why: &'static str,
+    fields: LogFields,
     begun: Instant,
     /// Shorter waits are not logged.
     said_after: Duration,
@@ -105,9 +135,10 @@ pub(crate) struct OpenWait {
 }
 
 impl OpenWait {
-    pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
+    pub(crate) fn new(why: &'static str, fields: LogFields, said_after: Duration) -> Self {
         Self {
             why,
+            fields,
             begun: Instant::now(),
             said_after,
             announced: None,
@@ -126,7 +157,7 @@ impl OpenWait {
             });
             observer.note(Note {
                 waiting,
-                ..Note::new(Level::Info, text())
+                ..Note::new(Level::Info, text()).about(self.fields.clone())
             });
         }
     }
@@ -148,6 +179,32 @@ impl Note {
             ..self
         }
     }
+
+    /// The attempt that has ended, if it is about one.
+    pub fn attempt(&self) -> Option<&Attempt> {
+        match &self.about {
+            Some(About::Call(fields)) => fields.attempt.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Makes a span for each call of a caller.
+pub trait Tracer: Send + Sync {
+    /// Begins the span of a call; `None` if there is none.
+    fn begin(&self, call: &Call, url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>>;
+}
+
+/// The span of a call. One that is dropped before its end is that of a call that was dropped.
+pub trait Span: Any + Send + Sync {
+    /// The `traceparent` that names it.
+    fn header(&self) -> Option<HeaderValue>;
+
+    /// An attempt has ended.
+    fn attempted(&mut self, attempt: &Attempt);
+
+    /// The call has ended, with an error of this class if it failed.
+    fn end(&mut self, error: Option<&'static str>);
 }
 
 pub trait Observer: Send + Sync {
@@ -163,7 +220,7 @@ pub trait Observer: Send + Sync {
         None
     }
 
-    /// What is known of the write that is under way, or that was answered; `None` for a read.
+    /// The outcome of the write that is under way or was answered. `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
     /// Asks, right before a write leaves, whether it may: from then on its outcome is unknown. A caller that was told
@@ -177,8 +234,11 @@ pub trait Observer: Send + Sync {
     /// counts as applied, so that there is no moment at which neither is known.
     fn job(&self, _id: &Segment) {}
 
-    /// The `traceparent` of the trace that the call belongs to.
-    fn trace(&self) -> Option<HeaderValue> {
+    /// What makes spans of its calls, if anything does.
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
         None
     }
+
+    /// Gets the span of a call that has ended.
+    fn span_ended(&self, _span: Box<dyn Span>) {}
 }

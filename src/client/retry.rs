@@ -66,8 +66,15 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             (kind, Unknown, Some(Pace::Normal))
         }
         (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
+        (
+            Failure::Unreadable {
+                is_requested: true, ..
+            },
+            true,
+        ) => (Kind::UnconfirmedWrite, Applied, None),
+        // A sign-in page has a 2xx head, too.
         (Failure::BodyLost { .. } | Failure::Unreadable { .. }, true) => {
-            (Kind::UnconfirmedWrite, Applied, None)
+            (Kind::UnconfirmedWrite, Unknown, None)
         }
         (Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, None),
         (Failure::Refused { head, .. }, false) => {

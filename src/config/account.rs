@@ -1,4 +1,4 @@
-//! Whose budget and exports these are, and how many requests an hour are allowed.
+//! The owner of budgets and exports, and the number of requests an hour that is allowed.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Who shares a budget, and what was fetched with it.
+/// The users that share a budget and its exports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Organization {
     /// The holder of this key. The store knows it by a keyed hash.
@@ -65,7 +65,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Who shares the limit of new jobs in a project.
+    /// The owner of the limit of new jobs in a project.
     pub(crate) fn jobs_of(&self, project: &Segment) -> Self {
         let organization = Organization::Jobs(project.clone(), Box::new(self.organization.clone()));
         Self {
@@ -82,12 +82,12 @@ pub struct Terms {
     pub per_hour: u64,
     /// How many of them are left to others.
     pub reserve: u64,
-    /// How long a request's answer may take.
+    /// The longest time from a request's entry to its answer: the request may wait for other calls before it is sent.
     pub patience: Millis,
 }
 
 impl Terms {
-    /// `per_hour` requests an hour, of which `reserve` are left to others; `None` if that leaves no request.
+    /// `per_hour` requests an hour, less the `reserve` for others. `None` if that leaves no request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
         (reserve < per_hour).then_some(Self {
             per_hour,
@@ -96,11 +96,11 @@ impl Terms {
         })
     }
 
-    /// The same for requests with this timeout.
+    /// The same for calls with this deadline.
     #[must_use]
-    pub fn patient(self, timeout: Duration) -> Self {
+    pub fn patient(self, deadline: Duration) -> Self {
         Self {
-            patience: millis(timeout),
+            patience: millis(deadline),
             ..self
         }
     }

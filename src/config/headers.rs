@@ -6,8 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::error::{Error, Result};
 
 /// Headers that only the client itself may set.
-const RESERVED_HEADERS: [&str; 14] = [
-    "accept",
+const RESERVED_HEADERS: [&str; 13] = [
     "accept-encoding",
     "authorization",
     "connection",

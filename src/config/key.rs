@@ -39,6 +39,18 @@ const FINGERPRINT: usize = 16;
 #[derive(Clone, Debug)]
 pub struct ApiKey(SecretString);
 
+/// How a newer key is had after a 401.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Renewal {
+    /// There is none.
+    #[default]
+    Never,
+    /// Its file is read again.
+    File(PathBuf),
+    /// A function of the user's is called, for the first key as well. The number tells functions apart.
+    Function(u64),
+}
+
 impl ApiKey {
     /// Checks a key; `what` names it in the error, which never contains it.
     pub fn parse(what: impl Into<Message>, text: &SecretString) -> Result<Self> {

@@ -19,8 +19,8 @@ mod headers;
 mod key;
 mod options;
 
-pub use key::ApiKey;
 use key::KEY_PREFIX;
+pub use key::{ApiKey, Renewal};
 #[cfg(feature = "python")]
 pub(crate) use options::for_each_option;
 pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
@@ -31,7 +31,9 @@ const MIN_SECRET_HEADER: usize = 8;
 /// Checked settings. Cheap to share; printing them shows no secret. What is named as in [`Options`] is described there.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    pub api_key: ApiKey,
+    /// `None`: the function of [`Renewal::Function`] is asked for it.
+    pub api_key: Option<ApiKey>,
+    pub renewal: Renewal,
     /// The environment's variable that the key came from; `None` if it was an argument.
     pub api_key_from: Option<&'static str>,
     pub base_url: BaseUrl,
@@ -65,14 +67,14 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// The secret of these settings that `text` repeats, as it is or encoded.
-    pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
-        let plain = self.plain_secret_in(text);
-        plain.or_else(|| self.plain_secret_in(&redact::decoded(text)))
+    /// The secret that `text` repeats, as it is or encoded: one of `keys`, or of these settings.
+    pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
+        let plain = self.plain_secret_in(text, keys);
+        plain.or_else(|| self.plain_secret_in(&redact::decoded(text), keys))
     }
 
-    fn plain_secret_in(&self, text: &str) -> Option<&'static str> {
-        if self.api_key.is_in(text) {
+    fn plain_secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
+        if keys.iter().any(|key| key.is_in(text)) {
             return Some("the API key");
         }
         let values = self

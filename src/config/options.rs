@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::account::{Organization, Owner, Terms};
 use crate::config::headers::headers;
-use crate::config::key::ApiKey;
+use crate::config::key::{ApiKey, Renewal};
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::config::{Settings, StoreSettings, Wire, seconds, seconds_or_zero};
 use crate::error::{Error, Result};
@@ -89,11 +89,13 @@ macro_rules! define_options {
             $($(#[$doc])* pub $name: $type,)*
             /// The settings that came from the environment, each with its variable, which errors name.
             pub from_env: Vec<(&'static str, &'static str)>,
+            /// How a newer key is had.
+            pub renewal: Renewal,
         }
 
         impl Default for Options {
             fn default() -> Self {
-                Self { $($name: $default,)* from_env: Vec::new() }
+                Self { $($name: $default,)* from_env: Vec::new(), renewal: Renewal::Never }
             }
         }
     };
@@ -128,10 +130,12 @@ impl Options {
             })
         };
         let path = |_, value: OsString| Result::Ok(PathBuf::from(value));
-        if let Some(value) = look(self.api_key.is_some(), "api_key", ENV_API_KEY) {
+        let has_key = self.api_key.is_some() || self.renewal != Renewal::Never;
+        if let Some(value) = look(has_key, "api_key", ENV_API_KEY) {
             self.api_key = Some(text(ENV_API_KEY, value)?.into());
-        } else if let Some(file) = look(self.api_key.is_some(), "api_key", ENV_API_KEY_FILE) {
+        } else if let Some(file) = look(has_key, "api_key", ENV_API_KEY_FILE) {
             self.api_key = Some(ApiKey::read_file(ENV_API_KEY_FILE, file.as_ref())?);
+            self.renewal = Renewal::File(file.into());
         }
         macro_rules! fill {
             ($($setting:ident: $variable:ident, $read:expr;)*) => {
@@ -219,13 +223,13 @@ impl Options {
 
     /// Checks everything, without the environment.
     pub(crate) fn check(&self) -> Result<Settings> {
-        let api_key = self.api_key.as_ref().ok_or_else(|| {
-            Error::configuration(message![
+        if self.api_key.is_none() && self.renewal == Renewal::Never {
+            return Err(Error::configuration(message![
                 "no API key: pass ",
                 Setting::ApiKey.argument(),
                 format!(" or set {ENV_API_KEY} (or {ENV_API_KEY_FILE})"),
-            ])
-        })?;
+            ]));
+        }
         let base_url = self.base_url.as_ref().ok_or_else(|| {
             Error::configuration(message![
                 "no base URL: pass ",
@@ -233,7 +237,8 @@ impl Options {
                 format!(" or set {ENV_BASE_URL} to the address of your documentation platform"),
             ])
         })?;
-        let api_key = ApiKey::parse(self.name_of(Setting::ApiKey), api_key)?;
+        let parse = |key| ApiKey::parse(self.name_of(Setting::ApiKey), key);
+        let api_key = self.api_key.as_ref().map(parse).transpose()?;
         let base_url = BaseUrl::parse(self.name_of(Setting::BaseUrl), base_url, self.allow_http)?;
         let project = |id: &String| {
             Segment::parse(self.name_of(Setting::ProjectId), id)
@@ -258,21 +263,36 @@ impl Options {
             ]));
         }
         let organization = match &self.organization {
-            Some(name) => Organization::named(self.name_of(Setting::Organization), name)?,
-            None => Organization::Key(api_key.clone()),
+            Some(name) => Some(Organization::named(
+                self.name_of(Setting::Organization),
+                name,
+            )?),
+            None => api_key.clone().map(Organization::Key),
         };
-        let timeout = seconds(Setting::Timeout, self.timeout)?;
-        let owner = Owner {
-            base_url: base_url.as_str().to_owned(),
-            organization,
-        };
+        let deadline = seconds(Setting::Deadline, self.deadline)?;
+        let store = self.store.clone();
+        let store = store.filter(|path| !path.as_os_str().is_empty()).map(|path| {
+            let organization = organization.ok_or_else(|| {
+                Error::configuration(message![
+                    Setting::ApiKey,
+                    " is a function, so its keys may change, and a store keeps budget, ranges and names for one account: \
+                     name the account with ",
+                    Setting::Organization.argument(),
+                ])
+            })?;
+            let base_url = base_url.as_str().to_owned();
+            let owner = Owner { base_url, organization };
+            Result::Ok(StoreSettings { path, owner })
+        });
+        let store = store.transpose()?;
         Ok(Settings {
             api_key,
+            renewal: self.renewal.clone(),
             api_key_from: self.variable_of(Setting::ApiKey),
             base_url,
             project_id,
-            timeout,
-            deadline: seconds(Setting::Deadline, self.deadline)?,
+            timeout: seconds(Setting::Timeout, self.timeout)?,
+            deadline,
             max_retries: self.max_retries,
             max_retry_after: seconds_or_zero(Setting::MaxRetryAfter, self.max_retry_after)?,
             headers: headers(&self.headers)?,
@@ -284,20 +304,15 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms: self.terms()?.map(|terms| terms.patient(timeout)),
-            // A write has twice the time.
+            terms: self.terms()?.map(|terms| terms.patient(deadline)),
             job_terms: self
                 .jobs_per_hour
                 .map(|jobs| self.job_terms(jobs))
                 .transpose()?
-                .map(|terms| terms.patient(2 * timeout)),
+                .map(|terms| terms.patient(deadline)),
             settle_days: self.settle_days,
             refresh: self.refresh,
-            store: self
-                .store
-                .clone()
-                .filter(|path| !path.as_os_str().is_empty())
-                .map(|path| StoreSettings { path, owner }),
+            store,
         })
     }
 
@@ -382,7 +397,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 10,
-                patience: 30_000
+                patience: 90_000
             })
         );
         let organization = Organization::Name("acme".to_owned());
@@ -408,7 +423,7 @@ mod tests {
             Some(Terms {
                 per_hour: 100,
                 reserve: 0,
-                patience: 30_000
+                patience: 90_000
             })
         );
         assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));
@@ -652,6 +667,6 @@ mod tests {
             !shown.contains("0123456789") && !shown.contains("hush"),
             "{shown}"
         );
-        assert_eq!(settings.api_key.hint(), Some("ghij"));
+        assert_eq!(settings.api_key.unwrap().hint(), Some("ghij"));
     }
 }

@@ -217,10 +217,14 @@ impl BaseUrl {
         self.url.as_str().trim_end_matches('/')
     }
 
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
     /// Host and port, for errors.
     pub fn host_and_port(&self) -> String {
-        let (host, port) = (self.url.host_str(), self.url.port_or_known_default());
-        format!("{}:{}", host.unwrap_or_default(), port.unwrap_or_default())
+        let port = self.url.port_or_known_default();
+        format!("{}:{}", self.host(), port.unwrap_or_default())
     }
 
     pub fn is_https(&self) -> bool {

@@ -37,6 +37,11 @@ pub enum Finding {
         /// Of which days, if both ends are known.
         days: Option<Slice>,
     },
+    /// The two periods of a comparison differ much in length.
+    Uneven {
+        now: Slice,
+        before: Slice,
+    },
 }
 
 impl Finding {
@@ -101,6 +106,15 @@ impl fmt::Display for Finding {
                     "do not fit their columns"
                 }
             ),
+            Self::Uneven { now, before } => {
+                let [name, other] = [*now, *before].map(|days| Period::of(days).name());
+                let [days, days_before] =
+                    [*now, *before].map(|days| number(days.count().unsigned_abs().into(), "day"));
+                write!(
+                    f,
+                    "{name} has {days}, and {other} has {days_before}: the longer period has higher counts for that reason alone"
+                )
+            }
             Self::CutOff { rows, days } => {
                 let of = days
                     .map(|days| format!(" of {}", Period::of(days).name()))

@@ -4,6 +4,7 @@ pub mod checkpoint;
 pub mod dedupe;
 pub mod file;
 pub mod findings;
+mod flight;
 pub mod observer;
 pub mod pager;
 pub mod service;

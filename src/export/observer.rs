@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use http::HeaderValue;
-
-use crate::client::observer::{Note, Observer};
+use crate::client::observer::{Note, Observer, Span, Tracer};
 use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
@@ -32,33 +30,40 @@ pub struct Relay {
 struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
+    ended: Vec<Box<dyn Span>>,
     /// Of the caller that listened last: pages were prefetched for it.
-    trace: Option<HeaderValue>,
+    tracer: Option<Arc<dyn Tracer>>,
     debugs: bool,
 }
 
 impl Relay {
     /// From now on `listener` hears everything, first what was kept; nobody does once the guard is dropped.
     pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
-        let kept = {
+        let (kept, ended) = {
             let mut state = self.state();
             state.listener = Some(Arc::clone(&listener));
-            state.trace = listener.trace();
+            state.tracer = listener.tracer();
             state.debugs = listener.debugs();
-            std::mem::take(&mut state.kept)
+            (
+                std::mem::take(&mut state.kept),
+                std::mem::take(&mut state.ended),
+            )
         };
         for note in kept {
             listener.note(note);
         }
+        for span in ended {
+            listener.span_ended(span);
+        }
         Listening(Arc::clone(self))
     }
 
-    /// For a request that is made now: it is reported like all others, and belongs to the trace of this caller, even if
+    /// For a request that is made now: it is reported like all others, and its span is one of this caller's, even if
     /// another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
         let state = self.state();
         Arc::new(Asked {
-            trace: state.trace.clone(),
+            tracer: state.tracer.clone(),
             debugs: state.debugs,
             relay: Arc::clone(self),
         })
@@ -83,12 +88,21 @@ impl Observer for Relay {
         drop(state);
         listener.note(note);
     }
+
+    fn span_ended(&self, span: Box<dyn Span>) {
+        let mut state = self.state();
+        let Some(listener) = state.listener.clone() else {
+            return state.ended.push(span);
+        };
+        drop(state);
+        listener.span_ended(span);
+    }
 }
 
 /// See [`Relay::asked`].
 struct Asked {
     relay: Arc<Relay>,
-    trace: Option<HeaderValue>,
+    tracer: Option<Arc<dyn Tracer>>,
     debugs: bool,
 }
 
@@ -101,8 +115,12 @@ impl Observer for Asked {
         self.debugs
     }
 
-    fn trace(&self) -> Option<HeaderValue> {
-        self.trace.clone()
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        self.tracer.clone()
+    }
+
+    fn span_ended(&self, span: Box<dyn Span>) {
+        self.relay.span_ended(span);
     }
 
     fn requests(&self) -> Option<Arc<AtomicU64>> {

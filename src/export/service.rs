@@ -9,12 +9,13 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::observer::Observer;
-use crate::client::{Call, Client, Received};
+use crate::client::observer::{LogFields, Observer};
+use crate::client::{Call, Client, Received, SingleFlight, messages};
 use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
+use crate::export::flight::PageLock;
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::listing::Listing;
 use crate::listing::cursor::CURSOR;
@@ -57,6 +58,11 @@ impl ServicePages {
         }
     }
 
+    /// The fields of a log record about its listing.
+    pub(super) fn about(&self) -> LogFields {
+        messages::fields_of(&self.client, self.listing.project_id(), None)
+    }
+
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
         let Wanted {
@@ -84,6 +90,7 @@ impl ServicePages {
         let path = Template::own(listing.path().to_owned());
         Ok(Call {
             query,
+            is_other: !listing.is_known(),
             ..self.client.read(path, listing.project()?)
         })
     }
@@ -93,22 +100,26 @@ impl ServicePages {
     async fn fetch_page(
         &self,
         wanted: &Wanted,
+        flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
         let cursor_alone = wanted.cursor.is_some() && self.is_too_long.load(Ordering::Relaxed);
+        let call = |cursor_alone| {
+            let flight = flight.clone();
+            self.call(wanted, cursor_alone)
+                .map(|call| Call { flight, ..call })
+        };
         let received = self
             .client
-            .fetch(self.call(wanted, cursor_alone)?, deadline, observer)
+            .fetch(call(cursor_alone)?, deadline, observer)
             .await;
         match received {
             Err(error)
                 if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone =>
             {
                 self.is_too_long.store(true, Ordering::Relaxed);
-                self.client
-                    .fetch(self.call(wanted, true)?, deadline, observer)
-                    .await
+                self.client.fetch(call(true)?, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
             Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
@@ -154,18 +165,20 @@ impl ServicePages {
     pub(crate) async fn ask(
         &self,
         wanted: &Wanted,
+        flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Answered> {
-        let received = self.fetch_page(wanted, deadline, observer).await?;
+        let received = self.fetch_page(wanted, flight, deadline, observer).await?;
         let asked = received.asked();
-        received.read(observer, |answer| {
+        received.read(observer, |answer| -> Result<_, String> {
             let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
             Ok(Answered {
                 page,
                 body,
                 asked,
                 date: answer.head.date,
+                lock: None,
             })
         })
     }
@@ -179,6 +192,8 @@ pub(crate) struct Answered {
     pub(crate) asked: Millis,
     /// The time of day, by the service's clock.
     pub(crate) date: Option<Millis>,
+    /// The right to fetch it, until it is in the store.
+    pub(crate) lock: Option<PageLock>,
 }
 
 impl Source for ServicePages {
@@ -190,7 +205,7 @@ impl Source for ServicePages {
         let pages = self.clone();
         async move {
             let received = pages
-                .fetch_page(&wanted, &mut pages.client.deadline(), &*observer)
+                .fetch_page(&wanted, None, &mut pages.client.deadline(), &*observer)
                 .await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));

@@ -6,9 +6,10 @@ use crate::client::Client;
 use crate::client::observer::{Level, Note, Observer};
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
+use crate::export::flight::{self, Landed};
 use crate::export::pager::{Source, Wanted};
 use crate::export::service::ServicePages;
-use crate::export::stored::{StoredPages, keep};
+use crate::export::stored::{StoredPages, decode, keep};
 use crate::listing::Listing;
 use crate::listing::page::{Page, Totals};
 use crate::store::{Range, What};
@@ -40,7 +41,8 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let mut deadline = client.deadline();
     let service = ServicePages::new(client.clone(), listing.clone());
     let Some(exports) = client.exports() else {
-        return totals_of(&service.ask(&FIRST_ROW, &mut deadline, observer).await?.page);
+        let asked = service.ask(&FIRST_ROW, None, &mut deadline, observer);
+        return totals_of(&asked.await?.page);
     };
     let look = async {
         let range = Range::of(listing, client.settings().settle_days);
@@ -61,14 +63,37 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
         Ok(export) => export,
         Err(totals) => return Ok(totals),
     };
-    let asked = service.ask(&FIRST_ROW, &mut deadline, observer).await?;
+    let flown = flight::ask(
+        &service,
+        (exports, export.id),
+        &FIRST_ROW,
+        &mut deadline,
+        observer,
+    );
+    let mut asked = match flown.await? {
+        Landed::Stored(page) => {
+            let page = decode(listing, export.id, &page);
+            return totals_of(&page.map_err(|fault| fault.error(exports.0.store.path()))?);
+        }
+        Landed::Fetched(asked) => asked,
+    };
     let totals = totals_of(&asked.page)?;
-    if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
+    if let Err(error) = keep(
+        &service,
+        exports,
+        &export,
+        &mut asked,
+        (0, 1),
+        deadline,
+        observer,
+    )
+    .await
+    {
         let text = format!(
             "the totals are returned, but the store could not keep them: {}",
             error.message
         );
-        observer.note(Note::new(Level::Warning, text));
+        observer.note(Note::new(Level::Warning, text).about(service.about().with(&error)));
     }
     Ok(totals)
 }

@@ -15,6 +15,7 @@ use crate::client::retry::LAST_CALL;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;
+use crate::export::flight::{self, Landed};
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::export::service::{Answered, ServicePages};
 use crate::listing::Listing;
@@ -40,9 +41,10 @@ pub(crate) fn decode(
 /// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
 /// takes longer than the call may, its rows are handed out before.
 pub(super) async fn keep(
+    service: &ServicePages,
     exports: &Exports,
     export: &Export,
-    answer: &Answered,
+    answer: &mut Answered,
     (offset, limit): (u64, u32),
     deadline: Instant,
     observer: &dyn Observer,
@@ -52,6 +54,7 @@ pub(super) async fn keep(
         body,
         asked,
         date,
+        lock,
     } = answer;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
@@ -66,7 +69,7 @@ pub(super) async fn keep(
         body: body.to_vec(),
     };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
-    let put = exports.put(export.id, stored, page.totals, *asked, *date);
+    let put = exports.put(export.id, stored, page.totals, *asked, *date, lock.take());
     if let Ok(kept) = timeout_at(deadline, put).await {
         return kept.map(drop);
     }
@@ -75,7 +78,7 @@ pub(super) async fn keep(
         "a page is returned, although the store could not keep it yet: {}",
         fault.message
     );
-    observer.note(Note::new(Level::Warning, text));
+    observer.note(Note::new(Level::Warning, text).about(service.about().with(&fault)));
     Ok(())
 }
 
@@ -255,7 +258,7 @@ impl StoredRange {
         })
     }
 
-    /// Asks the service for a page, and keeps it in an unfinished export.
+    /// Asks the service for a page, and keeps it in an unfinished export. Another call may get it first.
     async fn ask(
         &self,
         export: Option<&Export>,
@@ -263,8 +266,19 @@ impl StoredRange {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
-        let mut asked = self.service.ask(asking, deadline, observer).await?;
-        let (rows, by) = (asked.page.rows.len(), self.service.listing.paged_by());
+        let service = &self.service;
+        let export = export.filter(|export| export.finished.is_none());
+        let mut asked = match export {
+            None => service.ask(asking, None, deadline, observer).await?,
+            Some(&Export { id, .. }) => {
+                let kept_in = (&self.exports, id);
+                match flight::ask(service, kept_in, asking, deadline, observer).await? {
+                    Landed::Stored(page) => return self.read(id, &page),
+                    Landed::Fetched(asked) => *asked,
+                }
+            }
+        };
+        let (rows, by) = (asked.page.rows.len(), service.listing.paged_by());
         // Where pages name each other, the next one is known by the rows before it.
         let limit = if by == PagedBy::Offset {
             self.page_size
@@ -275,11 +289,12 @@ impl StoredRange {
         let leads_on = by == PagedBy::Offset
             || !asked.page.has_more
             || (rows > 0 && asked.page.cursor.is_some());
-        if let Some(export) = export.filter(|export| export.finished.is_none() && leads_on) {
+        if let Some(export) = export.filter(|_| leads_on) {
             keep(
+                &self.service,
                 &self.exports,
                 export,
-                &asked,
+                &mut asked,
                 (asking.offset, limit),
                 *deadline,
                 observer,

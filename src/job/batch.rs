@@ -1,15 +1,14 @@
 //! Many jobs at a time: each is created and waited for by itself, and the state of each is known at every moment.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
-use http::HeaderValue;
 
 use crate::client::Client;
-use crate::client::observer::{Note, Observer};
+use crate::client::observer::{Note, Observer, Span, Tracer};
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
@@ -24,7 +23,7 @@ pub struct Task {
     pub once: Option<OnceName>,
 }
 
-/// What is known of one job of a batch.
+/// One job of a batch, as far as it is known.
 #[derive(Default)]
 enum State {
     /// No request has left.
@@ -51,6 +50,8 @@ pub struct Ended {
 /// The states of a batch's jobs, shared by the work and by its caller.
 pub struct Batch {
     states: Mutex<Vec<State>>,
+    /// The caller was interrupted: no further job is created.
+    is_over: AtomicBool,
     requests: Arc<AtomicU64>,
 }
 
@@ -59,6 +60,7 @@ impl Batch {
         let states = std::iter::repeat_with(State::default).take(jobs).collect();
         Arc::new(Self {
             states: Mutex::new(states),
+            is_over: AtomicBool::default(),
             requests: Arc::default(),
         })
     }
@@ -88,6 +90,14 @@ impl Batch {
         known
             .filter_map(|(at, state)| Some((at, state.known()?)))
             .collect()
+    }
+
+    /// Whether the answer to a creation may still come.
+    pub fn is_creating(&self) -> bool {
+        let states = lock(&self.states);
+        states
+            .iter()
+            .any(|state| matches!(state, State::Creating | State::Created(_)))
     }
 
     fn set(&self, at: usize, state: State) {
@@ -172,6 +182,7 @@ impl Observer for One<'_> {
         // Locked over both: a caller that was interrupted reads the states afterwards, and finds this request.
         let mut states = lock(&self.batch.states);
         let leaves = self.all.leaves();
+        self.batch.is_over.store(!leaves, Ordering::Relaxed);
         if let Some(state) = states.get_mut(self.at).filter(|_| leaves) {
             *state = State::Creating;
         }
@@ -193,8 +204,12 @@ impl Observer for One<'_> {
         }
     }
 
-    fn trace(&self) -> Option<HeaderValue> {
-        self.all.trace()
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        self.all.tracer()
+    }
+
+    fn span_ended(&self, span: Box<dyn Span>) {
+        self.all.span_ended(span);
     }
 }
 
@@ -212,13 +227,16 @@ pub async fn run(
     client: &Client,
     project: &Segment,
     tasks: Vec<Task>,
-    (concurrency, wait): (usize, Wait),
+    (concurrency, wait): (usize, &Wait),
     batch: &Batch,
     all: &dyn BatchObserver,
 ) {
     let run_one = |(at, task): (usize, Task)| {
         // Boxed: a job that waits for its turn is small.
         Box::pin(async move {
+            if batch.is_over.load(Ordering::Relaxed) {
+                return;
+            }
             let observer = One { at, batch, all };
             let result = async {
                 let (project, prompt) = (project.clone(), task.prompt.clone());
@@ -232,7 +250,12 @@ pub async fn run(
                 )
                 .await
             };
-            batch.end(at, result.await);
+            let result = result.await;
+            let not_sent = |error: &Error| error.outcome == Some(Outcome::NotSent);
+            if batch.is_over.load(Ordering::Relaxed) && result.as_ref().is_err_and(not_sent) {
+                return;
+            }
+            batch.end(at, result);
             all.ended(at);
         })
     };

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, CREATE_JOB, Call, Client};
+use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ use crate::job::once::Creating;
 use crate::text::json;
 use http::Method;
 
+/// The status of a job at work.
+const ACTIVE: &str = "active";
 const MESSAGE: &str = "/v2/agent/{project_id}/job/{id}/message";
 /// The largest answer about a job that is read.
 const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
@@ -60,6 +62,11 @@ impl Job {
     /// Whether polling can stop. An unknown status is not final.
     pub fn is_final(&self) -> bool {
         matches!(self.status.as_str(), "completed" | "archived" | "failed")
+    }
+
+    /// Whether this client knows its status.
+    pub fn is_known(&self) -> bool {
+        self.is_final() || self.status == ACTIVE
     }
 
     /// Whether it ended without a result.
@@ -241,14 +248,18 @@ fn cap(client: &Client) -> usize {
 }
 
 /// A job's body; of the job that was asked for, if one was.
-fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, String> {
+fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, DecodeError> {
     let raw = json::parse::<Value>(&answer.body)?.value;
-    let job = Job::from_value(raw, project.clone())?;
-    match asked {
-        Some(asked) if *asked != job.id => Err(format!(
+    let id = raw.get("id").and_then(Value::as_str);
+    let id = id.and_then(|id| Segment::parse("id:", id).ok());
+    match (id, asked) {
+        (Some(id), Some(asked)) if *asked != id => Err(DecodeError::from(format!(
             "it is about job {:?}, not the requested one",
-            crate::text::safe(job.id.as_str(), 60)
-        )),
-        _ => Ok(job),
+            crate::text::safe(id.as_str(), 60)
+        ))),
+        (id, _) => Job::from_value(raw, project.clone()).map_err(|reason| DecodeError {
+            reason,
+            is_requested: id.is_some(),
+        }),
     }
 }

@@ -1,4 +1,4 @@
-//! What a wait for a job tells its caller.
+//! The events of a wait for a job, for its caller.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;

@@ -8,15 +8,15 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
-use crate::client::{Client, Journal};
-use crate::clock::{Millis, timestamp};
+use crate::client::observer::{About, Level, LogFields, Note, OpenWait, UnrecordedJob};
+use crate::client::{Client, Journal, messages};
+use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
-use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
+use crate::store::{CreatedJob, Creation, FileLock, NameRecord, NameState, OnceKey, OnceNames};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::{json, safe};
 
@@ -24,8 +24,8 @@ use crate::text::{json, safe};
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// After this time, a wait for another call's creation is logged.
 const SAID_AFTER: Duration = Duration::from_secs(1);
-/// The status of a job of which only the id is known.
-const STATUS_UNKNOWN: &str = "unknown";
+/// The status of a job if only its id is known.
+pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
 /// A name for a creation, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,20 +96,22 @@ pub async fn create(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(not_noted(&key, &job, &fault));
+                observer.note(not_noted(client, &key, &job, &fault));
             }
             Ok(job)
         }
         Err(mut error) => {
             if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
-                error.message.push(how_to_resolve(&key));
+                let exists = error.outcome == Some(Outcome::Applied);
+                error.message.push(how_to_resolve(&key, exists));
             } else if let Some(fault) = fault {
                 let text = format!(
                     "no job was created under the name {key}, but the store could not record that ({}): its \
                      outcome counts as unknown until that is recorded",
                     fault.message
                 );
-                observer.note(Note::new(Level::Warning, text));
+                let about = about(client, &key, None).with(&fault);
+                observer.note(Note::new(Level::Warning, text).about(about));
             }
             Err(error)
         }
@@ -125,16 +127,6 @@ pub async fn resolve(
 ) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
-    let Some(_lock) = names
-        .0
-        .store
-        .within(deadline, names.lock(key.clone()))
-        .await?
-    else {
-        return Err(Error::argument(format!(
-            "the job of the name {key} is being created at this moment: wait until that has ended"
-        )));
-    };
     let job = job.map(|NamedJob { id, last }| CreatedJob {
         id: id.as_str().to_owned(),
         body: last.map(|job| job.raw.to_string().into_bytes()),
@@ -145,47 +137,22 @@ pub async fn resolve(
         .within(deadline, names.resolve(key.clone(), job))
         .await?
     {
-        true => Ok(()),
-        false => Err(Error::argument(format!(
+        Some(true) => Ok(()),
+        Some(false) => Err(Error::argument(format!(
             "no creation under the name {key} in project '{}' has an unknown outcome: nothing was changed",
             key.project_id
         ))),
+        None => Err(Error::argument(format!(
+            "the job of the name {key} is being created at this moment: wait until that has ended"
+        ))),
     }
-}
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameState {
-    /// Its job is known.
-    Created,
-    Creating,
-    Unknown,
 }
 
 /// All names of a project, with their states.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
-    let all = names
-        .0
-        .store
-        .within(deadline, names.all(project.as_str().to_owned()))
-        .await?;
-    let mut listed = Vec::with_capacity(all.len());
-    for creation in all {
-        let state = match &creation.job {
-            Some(_) => NameState::Created,
-            None if names
-                .0
-                .store
-                .within(deadline, names.lock(creation.key.clone()))
-                .await?
-                .is_none() =>
-            {
-                NameState::Creating
-            }
-            None => NameState::Unknown,
-        };
-        listed.push((creation, state));
-    }
-    Ok(listed)
+    let all = names.all(project.as_str().to_owned());
+    names.0.store.within(deadline, all).await
 }
 
 /// The names of a client; an error if it cannot keep any.
@@ -201,8 +168,8 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 }
 
 enum Claim {
-    /// The name is free, and nobody else creates its job meanwhile.
-    Ours(CreationLock),
+    /// The name is free, and no other call creates its job meanwhile.
+    Ours(FileLock),
     /// Its job, and when it was created: the service may not know it yet.
     Created(CreatedJob, Option<Instant>),
 }
@@ -218,43 +185,40 @@ async fn claim(
     let deadline = client.deadline();
     let (mut step, mut wait) = (
         STEPS.0,
-        OpenWait::new("another call is creating this job", SAID_AFTER),
+        OpenWait::new(
+            "another call is creating this job",
+            about(client, key, None),
+            SAID_AFTER,
+        ),
     );
     loop {
-        let standing = || {
-            names
-                .0
-                .store
-                .within(deadline, names.standing(key.clone(), prompt.0.clone()))
-        };
-        let has_waited = step > STEPS.0;
-        let created = |(job, begun): (CreatedJob, Millis)| {
-            let age = if has_waited {
-                0
-            } else {
-                (client.now() - begun).max(0).unsigned_abs()
-            };
-            Claim::Created(job, Instant::now().checked_sub(Duration::from_millis(age)))
-        };
-        if let Some(found) = job_of(key, standing().await?)? {
-            return Ok(created(found));
-        }
-        if let Some(lock) = names
-            .0
-            .store
-            .within(deadline, names.lock(key.clone()))
-            .await?
-        {
-            // Only now: who had it before may have ended between the two.
-            return match standing().await? {
-                Standing::Free => Ok(Claim::Ours(lock)),
-                Standing::Taken(Creation {
-                    job: None, begun, ..
-                }) => Err(unknown(key, &timestamp(begun))),
-                other => job_of(key, other)?
-                    .map(created)
-                    .ok_or_else(|| Error::bug("a name without a job")),
-            };
+        let found = names.claim(key.clone(), prompt.0.clone());
+        match names.0.store.within(deadline, found).await? {
+            NameRecord::Free(lock) => return Ok(Claim::Ours(lock)),
+            NameRecord::Taken(Creation {
+                job: Some(job),
+                begun,
+                ..
+            }) => {
+                // The job of a call that was waited for was created only now.
+                let age = if step > STEPS.0 {
+                    0
+                } else {
+                    (client.now() - begun).max(0).unsigned_abs()
+                };
+                let at = Instant::now().checked_sub(Duration::from_millis(age));
+                return Ok(Claim::Created(job, at));
+            }
+            NameRecord::Taken(creation) => return Err(unknown(key, &timestamp(creation.begun))),
+            NameRecord::Creating => {}
+            NameRecord::OtherOwner(creation) => return Err(of_another_owner(key, &creation)),
+            NameRecord::OtherPrompt => {
+                return Err(Error::argument(format!(
+                    "the name {key} was used with another prompt in project '{}', so nothing was sent: use another \
+                     name for another job",
+                    key.project_id
+                )));
+            }
         }
         wait.announce(observer, || {
             format!("another call is creating the job of the name {key}: waiting for it")
@@ -264,20 +228,6 @@ async fn claim(
         }
         sleep(step).await;
         step = (step * 2).min(STEPS.1);
-    }
-}
-
-/// The job of a name that has one, and when its creation began.
-fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<(CreatedJob, Millis)>> {
-    match standing {
-        Standing::Free => Ok(None),
-        Standing::Taken(creation) => Ok(creation.job.zip(Some(creation.begun))),
-        Standing::OtherOwner(creation) => Err(of_another_owner(key, &creation)),
-        Standing::OtherPrompt => Err(Error::argument(format!(
-            "the name {key} was used with another prompt in project '{}', so nothing was sent: use another name \
-             for another job",
-            key.project_id
-        ))),
     }
 }
 
@@ -304,7 +254,7 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
                 "not sent: a creation under the name {key} began at {begun:.0}, and it is unknown whether its job exists: \
                  look on the platform"
             ),
-            how_to_resolve(key),
+            how_to_resolve(key, false),
         ],
     )
     .with_outcome(Some(Outcome::Unknown))
@@ -326,14 +276,16 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
     let advice = Advice::ResolveName {
         name: key.name.clone(),
         job: creation.job.as_ref().map(|job| job.id.clone()),
+        exists: creation.job.is_some(),
     };
     Error::new(Kind::UnconfirmedWrite, message![what, advice]).with_outcome(Some(Outcome::Unknown))
 }
 
-fn how_to_resolve(key: &OnceKey) -> Advice {
+fn how_to_resolve(key: &OnceKey, exists: bool) -> Advice {
     Advice::ResolveName {
         name: key.name.clone(),
         job: None,
+        exists,
     }
 }
 
@@ -345,7 +297,12 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
     Error::new(Kind::Timeout, message).past_deadline()
 }
 
-fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
+/// The fields of a log record about a name.
+fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
+    messages::fields_of(client, Some(&key.project_id), job)
+}
+
+fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
     let (id, why) = (job.id.as_str(), fault.message.to_string());
     let text = format!(
         "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
@@ -356,17 +313,18 @@ fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
         name: key.name.clone(),
         job: id.to_owned(),
         why,
+        fields: about(client, key, Some(id)).with(fault),
     };
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
-/// A creation under way: its note in the store. Nobody else creates the same meanwhile.
+/// A creation under way: its note in the store. No other call creates the same meanwhile.
 pub(crate) struct Creating {
     names: OnceNames,
     key: OnceKey,
     prompt: Arc<str>,
     /// Held until all that was noted is written, also where the call was dropped before.
-    lock: Arc<CreationLock>,
+    lock: Arc<FileLock>,
     /// Why something could not be written.
     fault: Arc<Mutex<Option<Error>>>,
     /// Whether it stands in the store that the request is about to leave.

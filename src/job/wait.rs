@@ -6,14 +6,17 @@ use std::time::Duration;
 use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::client::retry::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
-use crate::job::{self, Job, Prompt};
+use crate::job::once::STATUS_UNKNOWN;
+use crate::job::{self, ACTIVE, Job, Prompt};
 use crate::text::message::{Advice, Setting, message};
+use crate::text::safe;
 
 /// Growth factor between successive poll intervals.
 const POLL_GROWTH: f64 = 1.5;
@@ -21,10 +24,12 @@ const POLL_GROWTH: f64 = 1.5;
 const POLL_JITTER: f64 = 0.2;
 /// How much longer a poll may take that is under way when the time is up: it matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
+/// The most of a status that is shown, in characters.
+const MAX_STATUS: usize = 60;
 /// A year. A longer wait counts as endless, because clocks could overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Wait {
     /// How long to wait; `None` waits for ever.
     pub timeout: Option<Duration>,
@@ -34,17 +39,20 @@ pub struct Wait {
     pub max_poll_interval: Duration,
     /// Whether a failed job is an error.
     pub check: bool,
+    /// Statuses that end the wait besides those of [`Job::is_final`].
+    pub also_final: Vec<String>,
     /// How long a final status may be the old one, unless a poll has shown another.
     pub settle: Duration,
 }
 
-/// What a user gave, in seconds; `None` stands for the default where it is not a value.
-#[derive(Debug, Clone, Copy)]
+/// The options as a user gave them, in seconds. `None` stands for the default, except in `timeout`.
+#[derive(Debug, Clone)]
 pub struct WaitOptions {
     pub timeout: Option<f64>,
     pub poll_interval: Option<f64>,
     pub max_poll_interval: Option<f64>,
     pub check: bool,
+    pub also_final: Vec<String>,
     pub settle: f64,
 }
 
@@ -77,6 +85,19 @@ impl WaitOptions {
             (None, Some(longest)) => (Self::POLL_INTERVAL.min(longest), longest),
             (None, None) => (Self::POLL_INTERVAL, Self::MAX_POLL_INTERVAL),
         };
+        if let Some(wrong) = self
+            .also_final
+            .iter()
+            .find(|status| status.trim().is_empty() || *status == ACTIVE)
+        {
+            return Err(Error::argument(message![
+                Setting::Final,
+                format!(
+                    " must name statuses of a job that has ended, not {:?}",
+                    safe(wrong, MAX_STATUS)
+                ),
+            ]));
+        }
         Ok(Wait {
             timeout: self
                 .timeout
@@ -85,6 +106,7 @@ impl WaitOptions {
             poll_interval: seconds(Setting::PollInterval, first)?,
             max_poll_interval: seconds(Setting::MaxPollInterval, longest)?,
             check: self.check,
+            also_final: self.also_final,
             settle: seconds_or_zero(Setting::Settle, self.settle)?,
         })
     }
@@ -94,12 +116,14 @@ impl WaitOptions {
 pub struct Target {
     pub project: Segment,
     pub id: Segment,
-    /// What is known of it.
+    /// Its last snapshot, if there is one.
     pub last: Option<Job>,
     /// Whether the first poll comes after an interval: it was only just created or written to.
     pub rest_first: bool,
-    /// What it was asked to do, if this very call did: no error of a poll is to show it.
+    /// Its prompt, if this call sent it: no error of a poll may show it.
     pub prompt: Option<Arc<str>>,
+    /// Whether it has a name of `once=`.
+    pub is_named: bool,
 }
 
 impl Target {
@@ -112,6 +136,7 @@ impl Target {
             last: Some(job),
             rest_first: true,
             prompt: Some(prompt.into()),
+            is_named: false,
         }
     }
 }
@@ -121,7 +146,7 @@ impl Target {
 pub fn wait<'a>(
     client: &'a Client,
     target: Target,
-    wait: Wait,
+    wait: &'a Wait,
     observer: &'a dyn JobObserver,
 ) -> impl Future<Output = Result<Job>> + Send + 'a {
     let written = target.rest_first;
@@ -137,7 +162,7 @@ pub fn wait<'a>(
 async fn until_final(
     client: &Client,
     target: Target,
-    wait: Wait,
+    wait: &Wait,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let begun = Instant::now();
@@ -145,11 +170,16 @@ async fn until_final(
     let settled = begun + wait.settle;
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
+    let mut unknown_statuses = Vec::new();
+    let about = || {
+        let (project, id) = (target.project.as_str(), target.id.as_str());
+        messages::fields_of(client, Some(project), Some(id))
+    };
     let unborn = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
-        let (at, _) = next_poll(client, &mut interval, &wait, None);
+        let (at, _) = next_poll(client, &mut interval, wait, None);
         rest(at, until).await;
     }
     loop {
@@ -181,10 +211,15 @@ async fn until_final(
         };
         let failure = match polled {
             Ok(job) => {
-                stale = stale && job.is_final() && asked < settled;
+                let is_final = job.is_final() || wait.also_final.contains(&job.status);
+                stale = stale && is_final && asked < settled;
+                if !is_final && !job.is_known() && !unknown_statuses.contains(&job.status) {
+                    observer.note(unknown_status(&job, about()));
+                    unknown_statuses.push(job.status.clone());
+                }
                 observer.polled(&job).await;
-                if job.is_final() && !stale {
-                    return finish(job, wait.check, observer);
+                if is_final && !stale {
+                    return finish(job, wait.check, target.is_named, observer);
                 }
                 last = Some(job);
                 None
@@ -201,7 +236,7 @@ async fn until_final(
             return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
-        let (mut at, asked) = next_poll(client, &mut interval, &wait, retry_after);
+        let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
         if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
@@ -220,7 +255,7 @@ async fn until_final(
                 pause,
                 "wait_for_job",
                 messages::SERVICE_ASKED,
-                None,
+                Some(about().into()),
                 observer,
             );
         }
@@ -255,11 +290,11 @@ async fn rest(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
-fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
+fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
         let message = message![
             format!("job {} failed", shown(&job.id)),
-            Advice::LookAtJob {}
+            Advice::LookAtJob { named: is_named }
         ];
         observer.failed(Some(job));
         return Err(Error::new(Kind::JobFailed, message));
@@ -278,15 +313,24 @@ fn too_late(
         .as_ref()
         .map_or("never seen", |job| job.status.as_str());
     let mut message = message![format!(
-        "job {} was not final after {} s (last status: {})",
+        "job {} was not final after {} s (last status: {}",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
-        crate::text::safe(status, 60),
+        safe(status, MAX_STATUS),
     )];
-    // After a message, a final status may be the old one.
-    if !last.as_ref().is_some_and(Job::is_final) {
-        message.push(", and keeps running");
-        message.push(Advice::WaitForJob { job: shown(id) });
+    match &last {
+        // After a message, a final status may be the old one.
+        Some(job) if job.is_final() => message.push(")"),
+        Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => {
+            message.push(", which this client does not know)");
+            message.push(Advice::EndAtStatus {
+                status: safe(status, MAX_STATUS),
+            });
+        }
+        _ => {
+            message.push("), and keeps running");
+            message.push(Advice::WaitForJob { job: shown(id) });
+        }
     }
     observer.failed(last);
     Error::new(Kind::WaitTimeout, message).because(failure)
@@ -305,7 +349,18 @@ fn unanswered() -> Error {
     error
 }
 
+/// The line about a status that is neither final nor that of a job at work.
+fn unknown_status(job: &Job, fields: LogFields) -> Note {
+    let status = safe(&job.status, MAX_STATUS);
+    let text = format!(
+        "job {} has the status '{status}', which this client does not know: the wait goes on",
+        shown(&job.id),
+    );
+    let fields = Box::new(fields);
+    Note::new(Level::Warning, text).about(About::UnknownStatus { status, fields })
+}
+
 /// An id, which the service chose.
 fn shown(id: &Segment) -> String {
-    crate::text::safe(id.as_str(), 256)
+    safe(id.as_str(), 256)
 }

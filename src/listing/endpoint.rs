@@ -70,7 +70,7 @@ pub(crate) fn position(fields: &[Field], name: &str) -> Option<usize> {
 /// Fields that may be missing.
 macro_rules! fields {
     ($($kind:ident $name:literal),*) => {
-        &[$(Field { name: $name, kind: ColumnKind::$kind, required: false }),*]
+        &[$(optional($name, ColumnKind::$kind)),*]
     };
 }
 
@@ -80,6 +80,15 @@ pub(crate) const fn required(name: &'static str, kind: ColumnKind) -> Field {
         name,
         kind,
         required: true,
+    }
+}
+
+/// A field that a row may lack.
+pub(crate) const fn optional(name: &'static str, kind: ColumnKind) -> Field {
+    Field {
+        name,
+        kind,
+        required: false,
     }
 }
 

@@ -32,32 +32,78 @@ impl<'de> DeserializeSeed<'de> for PageSeed<'_> {
     type Value = Page;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Page, D::Error> {
-        deserializer.deserialize_map(self)
+        let mut parts = PageParts::default();
+        deserializer.deserialize_map(ObjectSeed {
+            listing: self.0,
+            path: String::new(),
+            parts: &mut parts,
+        })?;
+        parts.page(self.0).map_err(D::Error::custom)
     }
 }
 
-impl<'de> Visitor<'de> for PageSeed<'_> {
-    type Value = Page;
+/// Reads an object of an answer: the answer itself, or one that a path such as `data.items` leads through.
+struct ObjectSeed<'a> {
+    listing: &'a Listing,
+    /// The path to it, with a dot at its end.
+    path: String,
+    parts: &'a mut PageParts,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page, A::Error> {
-        let (listing, endpoint) = (self.0, self.0.endpoint());
-        let mut parts = PageParts::default();
+    /// A null in place of the object with the cursor marks the last page.
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        let next = self.listing.next_cursor();
+        match next.filter(|next| next.starts_with(&self.path)) {
+            Some(next) if self.parts.next.replace(String::new()).is_some() => Err(twice(next)),
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (listing, parts) = (self.listing, self.parts);
+        let endpoint = listing.endpoint();
+        let (items, flag, next) = (listing.items(), listing.has_more(), listing.next_cursor());
         while let Some(Text(name)) = map.next_key()? {
-            let is = |other: Option<&str>| other == Some(&*name);
-            let came_before = if name == listing.items() {
+            let name = self.path.clone() + &name;
+            let leads_to =
+                |to: &str| matches!(to.strip_prefix(&*name), Some(rest) if rest.starts_with('.'));
+            let came_before = if name == items {
                 let rows = RowsSeed(RowsBuilder::new(endpoint.fields, endpoint.key, 0));
                 parts.rows.replace(map.next_value_seed(rows)?).is_some()
             } else if endpoint.totals && name == "totals" {
                 parts.totals.replace(map.next_value()?).is_some()
-            } else if is(listing.has_more()) {
+            } else if Some(&*name) == flag {
                 parts.has_more.replace(map.next_value()?).is_some()
-            } else if is(listing.next_cursor()) {
+            } else if Some(&*name) == next {
                 let next: Option<String> = map.next_value()?;
                 parts.next.replace(next.unwrap_or_default()).is_some()
+            } else if [Some(items), flag, next]
+                .into_iter()
+                .flatten()
+                .any(leads_to)
+            {
+                let (path, parts) = (name.clone() + ".", &mut *parts);
+                map.next_value_seed(ObjectSeed {
+                    listing,
+                    path,
+                    parts,
+                })?;
+                false
             } else {
                 map.next_value::<IgnoredAny>()?;
                 false
@@ -66,7 +112,7 @@ impl<'de> Visitor<'de> for PageSeed<'_> {
                 return Err(twice(&name));
             }
         }
-        parts.page(listing).map_err(A::Error::custom)
+        Ok(())
     }
 }
 
@@ -222,9 +268,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::url::Segment;
+    use crate::config::url::{Segment, Template};
     use crate::listing::endpoint::{ENDPOINTS, SEARCHES};
-    use crate::listing::quick;
+    use crate::listing::{Shape, quick};
     use crate::text::json;
 
     /// Checks that both readers agree. Returns whether the quick one read the body.
@@ -391,6 +437,69 @@ mod tests {
                 let rows = listing.decode(body.as_bytes()).unwrap().rows;
                 let cell = rows.iter().next().unwrap().get("path");
                 assert_eq!(cell, path.map_or(Cell::Null, Cell::Text), "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_an_answer_may_stand_deeper() {
+        let listing = Listing::other(
+            &Template::own("/x".to_owned()),
+            None,
+            Vec::new(),
+            Shape {
+                items: "data.items".to_owned(),
+                has_more: "more".to_owned(),
+                next_cursor: Some("data.page.next".to_owned()),
+            },
+        )
+        .unwrap();
+        let read = |body: &str| {
+            let page = listing.decode(body.as_bytes())?;
+            Ok((page.rows.len(), page.has_more, page.cursor))
+        };
+        let next = || Some("a".to_owned());
+        for (body, expected) in [
+            (
+                r#"{"data":{"items":[1,2],"page":{"next":"a"}}}"#,
+                Ok((2, true, next())),
+            ),
+            (
+                r#"{"data":{"page":{"next":"a","x":1},"items":[]},"more":false,"x":{"items":1}}"#,
+                Ok((0, false, next())),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":{"next":null}}}"#,
+                Ok((1, false, None)),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":null}}"#,
+                Ok((1, false, None)),
+            ),
+            (r#"{"data":{"items":[1]}}"#, Err("missing field `more`")),
+            (
+                r#"{"items":[1],"page":{"next":"a"}}"#,
+                Err("missing field `data.items`"),
+            ),
+            (r#"{"data":null}"#, Err("missing field `data.items`")),
+            (
+                r#"{"data":[]}"#,
+                Err("data: invalid type: sequence, expected an object"),
+            ),
+            (
+                r#"{"data":{"items":{}}}"#,
+                Err("data.items: invalid type: map, expected an array"),
+            ),
+            (
+                r#"{"data":{"items":[1],"page":{"next":5}}}"#,
+                Err("data.page.next: invalid type"),
+            ),
+        ] {
+            match (read(body), expected) {
+                (Err::<_, String>(error), Err(begin)) => {
+                    assert!(error.starts_with(begin), "{error}");
+                }
+                (found, expected) => assert_eq!(found, expected.map_err(str::to_owned), "{body}"),
             }
         }
     }

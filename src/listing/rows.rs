@@ -105,6 +105,14 @@ impl RowsBuilder {
         self.end_row(None);
     }
 
+    /// Adds a row of the same fields.
+    pub(crate) fn push_row(&mut self, row: &Row<'_>) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            column.push(row.cell(at));
+        }
+        self.end_row(row.other.cloned());
+    }
+
     /// Adds a row that is written as a line of JSON.
     pub fn read_line(&mut self, line: &[u8]) -> serde_json::Result<()> {
         let mut parser = serde_json::Deserializer::from_slice(line);

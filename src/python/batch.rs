@@ -15,6 +15,8 @@ pub(crate) struct BatchResults {
     pub(crate) names: Py<PyList>,
     pub(crate) results: Py<PyDict>,
     pub(crate) on_done: Option<Py<PyAny>>,
+    /// Further statuses of a job that has ended.
+    pub(crate) also_final: Vec<String>,
 }
 
 impl BatchResults {
@@ -24,6 +26,7 @@ impl BatchResults {
             names: self.names.clone_ref(py),
             results: self.results.clone_ref(py),
             on_done: None,
+            also_final: self.also_final.clone(),
         }
     }
 
@@ -69,7 +72,12 @@ impl BatchResults {
             self.keep(py, at, ended)?;
         }
         let make = convert::named_tuple(py, "JobsReport")?.getattr("_of")?;
-        let made = make.call_out((&self.names, &self.results, self.batch.requests()))?;
+        let made = make.call_out((
+            &self.names,
+            &self.results,
+            self.batch.requests(),
+            &self.also_final,
+        ))?;
         Ok(made.unbind())
     }
 }

@@ -20,7 +20,7 @@ use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::page::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::slices::compare;
+use crate::slices::compare::ReaderKind;
 use crate::text::message::{Message, Setting, message};
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
@@ -181,6 +181,7 @@ arguments! {
     whole_only: bool = |value| flag("whole", value);
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
+    raw: bool = |value| flag("raw", value);
     bom: bool = |value| flag("bom", value);
     once: bool = |value| flag("once", value);
     concurrency: usize = |value| match whole("concurrency", value)? {
@@ -189,6 +190,7 @@ arguments! {
     };
     on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
     on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
+    on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
     progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
 }
 
@@ -306,6 +308,14 @@ pub(crate) fn two_periods(
     Ok([now, before])
 }
 
+/// Two days: the first, and the one after the last.
+pub(crate) fn days(value: &Bound<'_, PyAny>) -> PyResult<Slice> {
+    let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = value.extract()?;
+    slices(None, Some(&from), Some(&to), None)?
+        .pop()
+        .ok_or_else(|| PyValueError::new_err("a period without a day"))
+}
+
 /// The days of a period and of the one that `before` names; `True` stands for the same kind of period before it.
 pub(crate) fn compared(
     name: Option<&Bound<'_, PyAny>>,
@@ -313,12 +323,6 @@ pub(crate) fn compared(
 ) -> PyResult<Vec<Slice>> {
     let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
     Ok(two_periods(name, before)?.map(|period| period.days).into())
-}
-
-/// Whether two counts differ by more than chance can explain: used by comparisons and reports.
-#[pyfunction]
-pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
-    compare::is_significant(before, now)
 }
 
 /// The two ends of a range, which a period names or dates; the second is exclusive.
@@ -481,6 +485,10 @@ macro_rules! texts {
 
 texts! { method path items has_more thread_id by }
 
+pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<ReaderKind> {
+    Ok(ReaderKind::parse(borrowed("of", value)?)?)
+}
+
 /// The same of those that may be `None`.
 macro_rules! optional_texts {
     ($($name:ident)*) => {
@@ -494,6 +502,17 @@ optional_texts! { project_id next_cursor resume base_url organization }
 
 pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
+}
+
+/// The statuses that end a wait besides the known ones.
+pub(crate) fn final_statuses(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "final must be a tuple or list of statuses, such as (\"cancelled\",)",
+        ));
+    }
+    let statuses = value.try_iter()?;
+    statuses.map(|status| text("final", &status?)).collect()
 }
 
 /// A name of `once=`, for a client that can keep it.
@@ -654,12 +673,19 @@ pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
 
 /// The same as texts, for what is sent nowhere.
 pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    texts(value, "projects", "ids of projects")
+}
+
+/// Some texts, or one.
+pub(crate) fn texts(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    wanted: &str,
+) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
-        return Ok(vec![text("projects", value)?]);
+        return Ok(vec![text(argument, value)?]);
     }
-    distinct(value, "projects", "ids of projects", |id| {
-        text("projects", id)
-    })
+    distinct(value, argument, wanted, |one| text(argument, one))
 }
 
 /// The items of an iterable, each of them once.

@@ -106,11 +106,14 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     Ok(exception)
 }
 
-fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn attempt_to_py<'py>(
+    py: Python<'py>,
+    attempt: &Attempt,
+) -> PyResult<Bound<'py, PyAny>> {
     convert::named_tuple(py, "Attempt")?.call_out((
         attempt.number,
         attempt.status,
-        attempt.error.as_str(),
+        attempt.class.map(|_| attempt.error.as_str()),
         attempt.elapsed.as_secs_f64(),
         attempt.waited.as_secs_f64(),
     ))

@@ -155,6 +155,13 @@ pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAn
         .call_method_out("fromisoformat", (text,))
 }
 
+/// Warns of a status that this client does not know, where the user's code made the call.
+pub(crate) fn warn_status(py: Python<'_>, text: &str, status: &str) -> PyResult<()> {
+    let status = status.to_owned();
+    let message = message![text.to_owned(), Advice::EndAtStatus { status }];
+    progress::warn(&errors::of_class(py, "DataWarning", &message)?, 1)
+}
+
 /// Warns of a job that the store could not record, where the user's code made the call.
 pub(crate) fn warn_unrecorded(
     py: Python<'_>,

@@ -10,18 +10,16 @@ use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::errors;
 
-/// `docplatform._hooks.logging`: its logger, and its function that logs a line.
-static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+/// `docplatform._hooks.logging`: its logger, and its functions `log` and `watch`.
+static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
 
 const DEBUG: u8 = 10;
 
-fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
+fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
     HOOKS.get_or_try_init(py, || {
         let hooks = import(py, "docplatform._hooks.logging")?;
-        Ok((
-            hooks.getattr("logger")?.unbind(),
-            hooks.getattr("log")?.unbind(),
-        ))
+        let get = |name| hooks.getattr(name).map(Bound::unbind);
+        Ok([get("logger")?, get("log")?, get("watch")?])
     })
 }
 
@@ -34,7 +32,7 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
                 return Ok(false);
             }
         }
-        let (logger, _) = hooks(py)?;
+        let [logger, ..] = hooks(py)?;
         logger
             .bind(py)
             .call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?
@@ -47,12 +45,23 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
+/// Calls a function of the user's that only watches; what it raises is logged.
+pub(crate) fn watch(
+    py: Python<'_>,
+    name: &str,
+    function: &Py<PyAny>,
+    value: Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let [.., watch] = hooks(py)?;
+    watch.bind(py).call_out((name, function, value)).map(drop)
+}
+
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }
 
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
-    let (logger, log) = hooks(py)?;
+    let [logger, log, _] = hooks(py)?;
     let level = match note.level {
         Level::Debug => DEBUG,
         Level::Info => 20,
@@ -63,33 +72,40 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         .call_method_out(intern!(py, "isEnabledFor"), (level,))?
         .is_truthy()?
     {
+        // A record without a call has the same attributes, so that every formatter can name them.
         let none = LogFields::default();
         let about = match &note.about {
-            Some(About::Call(fields)) => fields,
-            _ => &none,
+            Some(About::Call(fields) | About::UnknownStatus { fields, .. }) => fields,
+            Some(About::Unrecorded(job)) => &job.fields,
+            Some(About::Key(_)) | None => &none,
         };
-        // A record without a call has the same attributes, so that every formatter can name them.
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let LogFields {
             method,
             path,
+            project_id,
+            job_id,
+            host,
             attempt,
             status,
-            elapsed,
+            error_type,
             request_id,
         } = about;
-        let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
-        let values = (
+        let attempt = attempt.as_ref();
+        log.bind(py).call_out((
             level,
             &note.text,
             text(method),
             text(path),
-            *attempt,
+            project_id,
+            job_id,
+            text(host),
+            attempt.map(|attempt| attempt.number),
             *status,
-            elapsed,
+            *error_type,
+            attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
             request_id,
-        );
-        log.bind(py).call_out(values)?;
+        ))?;
     }
     Ok(())
 }

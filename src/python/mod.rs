@@ -81,11 +81,11 @@ mod _native {
     #[pymodule_export]
     use super::bridge::DrivenOperation;
     #[pymodule_export]
-    use super::client::options::{_api_key, _check, _proxy};
+    use super::client::options::{_api_key, _check, _proxy, CheckedKey};
     #[pymodule_export]
     use super::client::{_panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_begun, _endpoints, _is_cut, _is_significant, _period, _safe};
+    use super::convert::{_begun, _endpoints, _is_cut, _period, _safe};
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
@@ -93,13 +93,17 @@ mod _native {
         AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors,
     };
     #[pymodule_export]
-    use super::table::comparison::Comparison;
+    use super::table::comparison::{_comparison, _site_change, Comparison};
     #[pymodule_export]
     use super::table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows};
+    #[pymodule_export]
+    use super::table::fix::FixList;
     #[pymodule_export]
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
+    #[pymodule_export]
+    use super::tracing::_instrument;
     #[pymodule_export]
     use super::words::_all_parts;
 }

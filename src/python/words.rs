@@ -96,6 +96,7 @@ fn advice(advice: &Advice) -> String {
         Advice::CheckPage {} => {
             "a login page, a proxy or another server answered: check that base_url is the address of the API"
         }
+        Advice::CheckPath {} => "check the path and the ids in it",
         Advice::CheckProxy {} => "check proxy=, or the environment's HTTPS_PROXY and HTTP_PROXY",
         Advice::FetchRange {
             listing,
@@ -127,10 +128,21 @@ fn advice(advice: &Advice) -> String {
         Advice::FetchSlices { every } => {
             return format!("give their every=, or fetch these with sync() and every={every:?}");
         }
+        Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
+        Advice::EndAtStatus { status } => {
+            return format!(
+                "look at the job on the platform: if it has ended, final=({},) ends a wait for it",
+                quoted(status)
+            );
+        }
         Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
         Advice::FillStore {} => "fill it with client.sync()",
-        Advice::LookAtJob {} => {
+        Advice::LookAtJob { named: false } => {
             "look at it on the platform, then send it a message or create another one"
+        }
+        Advice::LookAtJob { named: true } => {
+            "look at it on the platform, then send it a message, or use another name: this name keeps this job, and another \
+             name creates another one"
         }
         Advice::LookBeforeRepeat {} => {
             "it is not sent again automatically: look on the platform before you send it again"
@@ -146,21 +158,10 @@ fn advice(advice: &Advice) -> String {
                 quoted(job)
             );
         }
-        Advice::ResolveName { name, job: None } => {
-            let name = quoted(name);
+        Advice::ResolveName { name, job, exists } => {
             return format!(
-                "then record what you found: resolve_once({name}, \"JOB-ID\"), or resolve_once({name}, None) if there \
-                 is no such job"
-            );
-        }
-        Advice::ResolveName {
-            name,
-            job: Some(job),
-        } => {
-            return format!(
-                "then record what you found: resolve_once({}, {}) to use this job, or use another name for another one",
-                quoted(name),
-                quoted(job)
+                "then record what you found: {}",
+                resolve(&quoted(name), job.as_deref(), *exists)
             );
         }
         Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
@@ -179,6 +180,23 @@ fn advice(advice: &Advice) -> String {
         }
     };
     text.to_owned()
+}
+
+/// The calls that record the outcome of a name, which is a literal.
+fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
+    let call = |job: &str| format!("resolve_once({name}, {job})");
+    match job {
+        Some(job) => {
+            let call = call(&quoted(job));
+            format!("{call} to use this job, or use another name for another one")
+        }
+        None if exists => call("\"JOB-ID\""),
+        None => format!(
+            "{}, or {} if there is no such job after some minutes",
+            call("\"JOB-ID\""),
+            call("None")
+        ),
+    }
 }
 
 /// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's words, and the value or

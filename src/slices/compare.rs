@@ -1,4 +1,4 @@
-//! Compares a period with the one before: the site's totals, every path's counts, and which changes are more than chance.
+//! Compares a period with another: the totals of the site, the counts of each path, and how they are judged.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,14 +12,16 @@ use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
+use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::listing::Listing;
 use crate::listing::columns::Cell;
-use crate::listing::endpoint::{ColumnKind, Endpoint, Field, required};
+use crate::listing::endpoint::{ColumnKind, Endpoint, Field, optional, required};
 use crate::listing::page::Totals;
 use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
+use crate::slices::judge::{Movement, Pair, SitePace};
 use crate::slices::trend::Reader;
 use crate::store::What;
 use crate::table::layout::Layout;
@@ -30,20 +32,73 @@ pub const COLUMNS: &[Field] = &[
     required("human", ColumnKind::Integer),
     required("human_before", ColumnKind::Integer),
     required("human_change", ColumnKind::Integer),
+    optional("human_growth", ColumnKind::Float),
+    required("human_significant", ColumnKind::Bool),
     required("ai", ColumnKind::Integer),
     required("ai_before", ColumnKind::Integer),
     required("ai_change", ColumnKind::Integer),
+    optional("ai_growth", ColumnKind::Float),
+    required("ai_significant", ColumnKind::Bool),
     required("total", ColumnKind::Integer),
     required("total_before", ColumnKind::Integer),
     required("total_change", ColumnKind::Integer),
+    optional("total_growth", ColumnKind::Float),
+    required("total_significant", ColumnKind::Bool),
+];
+
+/// The columns of a table of sections.
+pub const SECTION_COLUMNS: &[Field] = &[
+    required("section", ColumnKind::Text),
+    required("paths", ColumnKind::Integer),
+    required("now", ColumnKind::Integer),
+    required("before", ColumnKind::Integer),
+    required("change", ColumnKind::Integer),
+    optional("growth", ColumnKind::Float),
     required("significant", ColumnKind::Bool),
 ];
 
-/// Whether two counts differ by more than chance explains: by more than two standard deviations, if the variance of a count
-/// is the count itself.
-pub fn is_significant(before: i64, now: i64) -> bool {
-    let (before, now) = (i128::from(before), i128::from(now));
-    (now - before).pow(2) > 4 * (before + now)
+/// A kind of readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReaderKind {
+    Human,
+    Ai,
+    Total,
+}
+
+impl ReaderKind {
+    pub const ALL: [Self; 3] = [Self::Human, Self::Ai, Self::Total];
+
+    pub fn parse(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        found.ok_or_else(|| {
+            let name = crate::text::safe(name, 60);
+            Error::argument(format!(
+                "of must be \"human\", \"ai\" or \"total\"; it is {name:?}"
+            ))
+        })
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Ai => "ai",
+            Self::Total => "total",
+        }
+    }
+
+    /// The number of its column of counts among [`COLUMNS`].
+    fn column(self) -> usize {
+        1 + 5 * self as usize
+    }
+
+    /// The value of this kind, of one for each kind.
+    pub fn of<T: Copy>(self, [human, ai, total]: [T; 3]) -> T {
+        match self {
+            Self::Human => human,
+            Self::Ai => ai,
+            Self::Total => total,
+        }
+    }
 }
 
 /// Two periods side by side.
@@ -55,12 +110,14 @@ pub struct Compared {
     pub totals: Totals,
     /// The same in the one before it.
     pub totals_before: Totals,
-    /// What was found on the way, in words.
+    /// The findings, in words.
     pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,
     /// The ends of periods that were not over when they were read.
     pub running: Vec<Date>,
+    /// The pace of each kind.
+    pub paces: [SitePace; 3],
 }
 
 /// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
@@ -78,7 +135,11 @@ pub async fn compare(
         what: What::Pages,
     };
     let mut reader = Reader::new(client, observer);
-    let (mut warnings, mut running) = (Vec::from_iter(uneven(now, before)), Vec::new());
+    let (mut warnings, mut running) = (Vec::new(), Vec::new());
+    if let Some(finding) = uneven(now, before) {
+        warnings.push(finding.to_string());
+        reader.observer.found(vec![finding]);
+    }
     let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
     for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
@@ -112,24 +173,45 @@ pub async fn compare(
             ));
         }
     }
-    let [totals, totals_before] = totals;
     Ok(Compared {
-        table: beside(&sides),
-        totals,
-        totals_before,
         warnings,
         requests: reader.requests,
         running,
+        ..Compared::of(&sides, totals)
     })
 }
 
-/// Says that one of two periods is much shorter. Months are as long as each other.
-fn uneven(now: Period, before: Period) -> Option<String> {
+impl Compared {
+    /// Puts the rows of two periods side by side, and judges them.
+    pub fn of_rows([now, before]: [&Rows; 2], totals: [Totals; 2]) -> Self {
+        let mut sides = [Side::default(), Side::default()];
+        for (side, rows) in sides.iter_mut().zip([now, before]) {
+            side.add(rows);
+        }
+        Self::of(&sides, totals)
+    }
+
+    fn of(sides: &[Side; 2], [totals, totals_before]: [Totals; 2]) -> Self {
+        let (table, paces) = beside(sides);
+        Self {
+            table,
+            totals,
+            totals_before,
+            warnings: Vec::new(),
+            requests: 0,
+            running: Vec::new(),
+            paces,
+        }
+    }
+}
+
+/// A finding if one of two periods is more than a tenth shorter, which no two months are.
+fn uneven(now: Period, before: Period) -> Option<Finding> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
-    is_uneven.then(|| {
-        let (name, before) = (now.name(), before.name());
-        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone")
+    is_uneven.then_some(Finding::Uneven {
+        now: now.days,
+        before: before.days,
     })
 }
 
@@ -177,82 +259,108 @@ fn integer(cell: Cell<'_>) -> i64 {
     }
 }
 
-/// Both periods as a table. A path that is missing in one had no reader in it.
-fn beside([now, before]: &[Side; 2]) -> Table {
-    let mut builder = TableBuilder::new(Layout::of(COLUMNS));
+/// Both periods as a table, and the pace of each kind. A path that is missing in one had no reader in it.
+fn beside([now, before]: &[Side; 2]) -> (Table, [SitePace; 3]) {
     let here = now
         .paths
         .iter()
-        .map(|(key, path, counts)| (path, *counts, before.counts(*key)));
+        .map(|(key, path, counts)| (path, *counts, before.counts(*key).unwrap_or_default()));
     let gone = before
         .paths
         .iter()
         .filter(|(key, ..)| now.counts(*key).is_none());
-    let gone = gone.map(|(_, path, counts)| (path, Counts::default(), Some(*counts)));
-    let mut rows = RowsBuilder::new(COLUMNS, None, 0);
-    for (path, now, before) in here.chain(gone) {
-        let before = before.unwrap_or_default();
+    let gone = gone.map(|(_, path, counts)| (path, Counts::default(), *counts));
+    let paths: Vec<_> = here.chain(gone).collect();
+    let judged = ReaderKind::ALL.map(|kind| {
+        let pair = |(_, now, before): &(_, Counts, Counts)| Pair {
+            before: kind.of(*before),
+            now: kind.of(*now),
+        };
+        let pairs: Vec<_> = paths.iter().map(pair).collect();
+        let pace = SitePace::of(&pairs);
+        (pace, pace.significant(&pairs), pairs)
+    });
+    let mut rows = RowsBuilder::new(COLUMNS, None, paths.len());
+    for (at, (path, ..)) in paths.iter().enumerate() {
         let mut cells = vec![Cell::Text(path)];
-        for (now, before) in now.into_iter().zip(before) {
-            cells.extend([now, before, now - before].map(Cell::Integer));
+        for (_, significant, pairs) in &judged {
+            let flag = significant.get(at).copied().unwrap_or_default();
+            cells.extend(pairs.get(at).into_iter().flat_map(|pair| counted(*pair)));
+            cells.push(Cell::Bool(flag));
         }
-        cells.push(Cell::Bool(is_significant(before[2], now[2])));
         rows.push(cells);
     }
+    (table_of(rows), judged.map(|(pace, ..)| pace))
+}
+
+/// The counts of both periods, their difference and the growth.
+fn counted(pair: Pair) -> [Cell<'static>; 4] {
+    let Pair { before, now } = pair;
+    let [now_cell, before_cell, change] = [now, before, now - before].map(Cell::Integer);
+    let growth = pair.growth().map_or(Cell::Null, Cell::Float);
+    [now_cell, before_cell, change, growth]
+}
+
+fn table_of(rows: RowsBuilder) -> Table {
+    let mut builder = TableBuilder::new(Layout::of(rows.fields));
     builder.extend(&rows.finish());
     builder.finish()
 }
 
-/// Adds a row as it stands in a line of JSON: what a pickle carries. A change may be below 0, which no count of the service is.
+/// Adds a row from a line of JSON, as a pickle has it. A change may be negative, which no count of the service is.
 pub fn read_line(rows: &mut RowsBuilder, line: &[u8]) -> serde_json::Result<()> {
     let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
-    let cell = |field: &Field| match row.get(field.name) {
-        Some(Value::String(text)) => Cell::Text(text),
-        Some(Value::Bool(flag)) => Cell::Bool(*flag),
-        Some(value) => value.as_i64().map_or(Cell::Null, Cell::Integer),
-        None => Cell::Null,
+    let cell = |field: &Field| match (row.get(field.name), field.kind) {
+        (Some(Value::String(text)), _) => Cell::Text(text),
+        (Some(Value::Bool(flag)), _) => Cell::Bool(*flag),
+        (Some(value), ColumnKind::Float) => value.as_f64().map_or(Cell::Null, Cell::Float),
+        (Some(value), _) => value.as_i64().map_or(Cell::Null, Cell::Integer),
+        (None, _) => Cell::Null,
     };
-    rows.push(COLUMNS.iter().map(cell));
+    rows.push(rows.fields.iter().map(cell));
     Ok(())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Movers {
-    /// Paths with readers in both periods that gained significantly.
-    Risers,
-    /// Paths with readers in both periods that lost significantly.
-    Fallers,
-    /// Paths without a reader before.
-    New,
-    /// Paths without a reader now.
-    Vanished,
+/// The path of each row of a comparison, its counts of a kind, and whether they changed significantly.
+fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, bool)> {
+    let column = kind.column();
+    table.rows().map(move |row| {
+        let path = match row.cell(0) {
+            Cell::Text(path) => path,
+            _ => "",
+        };
+        let [now, before] = [0, 1].map(|next| integer(row.cell(column + next)));
+        let is_significant = row.cell(column + 4) == Cell::Bool(true);
+        (path, Pair { before, now }, is_significant)
+    })
 }
 
-/// The first `n` of them, those that moved most first.
-pub fn movers(table: &Table, which: Movers, n: usize) -> Vec<usize> {
-    let movers = table.rows().enumerate().filter_map(|(at, row)| {
-        let [now, before] = ["total", "total_before"].map(|name| integer(row.get(name)));
-        let is_one = match which {
-            Movers::Risers => now > before && before > 0 && is_significant(before, now),
-            Movers::Fallers => now < before && now > 0 && is_significant(before, now),
-            Movers::New => now > 0 && before == 0,
-            Movers::Vanished => now == 0 && before > 0,
-        };
-        let path = if let Cell::Text(path) = row.get("path") {
-            path
-        } else {
-            ""
-        };
-        is_one.then(|| {
-            (
-                Reverse((now - before).abs()),
-                Reverse(now.max(before)),
-                path,
-                at,
-            )
-        })
+/// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
+pub fn movements(table: &Table, kind: ReaderKind, pace: SitePace) -> Vec<(usize, Movement)> {
+    let found = pairs(table, kind).enumerate();
+    let significant = found.filter(|(_, (.., is_significant))| *is_significant);
+    let mut found: Vec<_> = significant
+        .filter_map(|(at, (path, pair, _))| Some((path, pair, at, pace.movement(pair)?)))
+        .collect();
+    found.sort_unstable_by_key(|(path, Pair { before, now }, at, _)| {
+        (
+            Reverse((now - before).abs()),
+            Reverse(*now.max(before)),
+            *path,
+            *at,
+        )
     });
-    let mut found: Vec<_> = movers.collect();
-    found.sort_unstable();
-    found.into_iter().take(n).map(|(.., at)| at).collect()
+    found.into_iter().map(|(.., at, how)| (at, how)).collect()
+}
+
+/// The sections of a site; those that moved come first.
+pub fn sections(table: &Table, kind: ReaderKind, pace: SitePace) -> Table {
+    let mut rows = RowsBuilder::new(SECTION_COLUMNS, None, 0);
+    for section in pace.sections(pairs(table, kind).map(|(path, pair, _)| (path, pair))) {
+        let mut cells = vec![Cell::Text(&section.name), Cell::Integer(section.paths)];
+        cells.extend(counted(section.pair));
+        cells.push(Cell::Bool(section.moved));
+        rows.push(cells);
+    }
+    table_of(rows)
 }

@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod dataset;
+pub mod judge;
 pub mod plan;
 pub mod reading;
 pub mod sync;

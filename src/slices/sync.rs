@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::client::observer::{Level, Note, OpenWait};
-use crate::client::{Client, WaitOrStop};
+use crate::client::{Client, WaitOrStop, messages};
 use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
@@ -174,7 +174,8 @@ async fn lock(
     reader: &Reader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
-    let mut wait = OpenWait::new(text, Duration::ZERO);
+    let about = messages::fields_of(reader.client, None, None);
+    let mut wait = OpenWait::new(text, about, Duration::ZERO);
     loop {
         if reader.is_late() {
             return Ok(None);
@@ -226,7 +227,10 @@ impl Sync {
                 format!("; hours at the request budget: {hours}")
             });
             let text = format!("missing requests: at least {left}{hours}");
-            reader.observer.note(Note::new(Level::Info, text));
+            let about = messages::fields_of(client, None, None);
+            reader
+                .observer
+                .note(Note::new(Level::Info, text).about(about));
         }
         Ok(())
     }

@@ -107,7 +107,7 @@ pub(crate) fn of_site(totals: Totals) -> Rows {
 
 /// Reads slices, and counts what that costs, also where it fails.
 pub(crate) struct Reader<'a> {
-    client: &'a Client,
+    pub(crate) client: &'a Client,
     pub(crate) observer: Arc<dyn ExportObserver>,
     pub(crate) requests: u64,
     /// The time at which every read ends with an error.

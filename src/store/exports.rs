@@ -15,6 +15,7 @@ use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
+use crate::store::flights::PageQueues;
 use crate::store::lock::SyncLock;
 use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
 
@@ -114,9 +115,13 @@ pub struct Stock {
 
 /// The exports of one organization. A clone is the same.
 #[derive(Debug, Clone)]
-pub struct Exports(pub Arc<ClientStore>);
+pub struct Exports(pub Arc<ClientStore>, pub(super) PageQueues);
 
 impl Exports {
+    pub fn new(client: Arc<ClientStore>) -> Self {
+        Self(client, PageQueues::default())
+    }
+
     /// The stored exports of `range`, as an export with this page size would use them now.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
         let client = Arc::clone(&self.0);
@@ -196,7 +201,8 @@ impl Exports {
     /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it. The page is on the disk when
     /// this returns. `date` is the service's time, which counts where it is later: this machine's clock may be behind.
     ///
-    /// If another process has fetched the same page, the first one stays. Dropping the future does not prevent it.
+    /// If another process has fetched the same page, the first one stays. Dropping the future does not prevent it. `lock` is
+    /// dropped once the page is there.
     pub async fn put(
         &self,
         export: i64,
@@ -204,6 +210,7 @@ impl Exports {
         totals: Option<Totals>,
         asked: Millis,
         date: Option<Millis>,
+        lock: impl Send + 'static,
     ) -> Result<bool> {
         let client = Arc::clone(&self.0);
         let put = move |connection: &mut Connection| {
@@ -213,6 +220,7 @@ impl Exports {
             let now = client.clock.now().max(date.unwrap_or(asked));
             let whole = put(&transaction, export, &page, body, totals, asked, now)?;
             transaction.commit()?;
+            drop(lock);
             Ok(whole)
         };
         self.0.store.see_to(put).await

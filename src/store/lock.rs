@@ -1,7 +1,7 @@
 //! Locks that the file system keeps, and drops with the process: a file that one holds at a time.
 
 use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
@@ -33,5 +33,53 @@ impl SyncLock {
         Ok(take(&beside(store, "-sync"))?.map(|file| Self {
             _file: LockedFile::keep(file),
         }))
+    }
+}
+
+/// A locked file that is removed with its lock.
+#[derive(Debug)]
+pub struct FileLock {
+    file: LockedFile,
+    path: PathBuf,
+}
+
+impl FileLock {
+    /// Takes it, unless another has it.
+    pub(super) fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
+        while let Some(file) = take(&path)? {
+            // The one who had it may have removed the file that was opened here.
+            if is_at(&file, &path)? {
+                return Ok(Some(Self {
+                    file: LockedFile::keep(file),
+                    path,
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
+        if cfg!(unix) && self.file.is_ours() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Whether an open file is the one that stands at `path`.
+fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let open = file.metadata()?;
+        Ok(fs::symlink_metadata(path)
+            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        Ok(true)
     }
 }

@@ -1,8 +1,6 @@
 //! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
@@ -12,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
-use crate::store::fork::LockedFile;
+use crate::store::lock::FileLock;
 use crate::store::pages::{pack, unpack, wire};
-use crate::store::{ClientStore, account, lock};
+use crate::store::{ClientStore, account};
 use crate::text::safe;
 
-/// What stands in a `SELECT` for a [`Creation`].
+/// The columns of a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
 /// A name at an address, of any owner: for a caller that has no such name.
@@ -38,13 +36,13 @@ impl fmt::Display for OnceKey {
     }
 }
 
-/// What the store knows of a name.
+/// A name in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Creation {
     pub key: OnceKey,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// What became of it; `None`: unknown, or it is being created.
+    /// Its job; `None`: unknown, or it is being created.
     pub job: Option<CreatedJob>,
 }
 
@@ -56,11 +54,14 @@ pub struct CreatedJob {
     pub body: Option<Vec<u8>>,
 }
 
-/// The state of a name for a caller with a prompt.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Standing {
-    Free,
-    /// It is taken, by the same prompt.
+/// A name, as a caller with a prompt finds it.
+#[derive(Debug)]
+pub enum NameRecord {
+    /// No other call creates its job while the lock is held.
+    Free(FileLock),
+    /// Another call is creating its job.
+    Creating,
+    /// It is taken, by the same prompt. Without a job, its outcome is unknown.
     Taken(Creation),
     /// It is taken, by another prompt.
     OtherPrompt,
@@ -68,16 +69,25 @@ pub enum Standing {
     OtherOwner(Creation),
 }
 
+/// The state of a name in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameState {
+    /// Its job is known.
+    Created,
+    Creating,
+    Unknown,
+}
+
 /// The names of one account. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct OnceNames(pub Arc<ClientStore>);
 
 impl OnceNames {
-    /// The state of a name for a caller with this prompt.
-    pub async fn standing(&self, key: OnceKey, prompt: Arc<str>) -> Result<Standing> {
+    /// Looks at a name for a caller with this prompt. A name that is free is this caller's to create.
+    pub async fn claim(&self, key: OnceKey, prompt: Arc<str>) -> Result<NameRecord> {
         let client = Arc::clone(&self.0);
-        let look = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
+        let claim = move |connection: &mut Connection| {
+            let transaction = immediate(connection)?;
             let account = account::find(&transaction, &client.owner)?;
             let sql = format!(
                 "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
@@ -88,28 +98,41 @@ impl OnceNames {
                 })
                 .optional()?;
             let digest = digest(&transaction, &prompt)?;
-            let Some((creation, known)) = found else {
-                let sql = format!(
-                    "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
-                );
-                let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
-                let found = transaction.query_row(&sql, others, read).optional()?;
-                let found = found.map(unpacked).transpose()?;
-                return Ok(found.map_or(Standing::Free, Standing::OtherOwner));
+            let unknown = match found {
+                Some((_, known)) if known != digest => return Ok(NameRecord::OtherPrompt),
+                Some((creation, _)) if creation.0.job.is_some() => {
+                    return unpacked(creation).map(NameRecord::Taken);
+                }
+                Some((creation, _)) => Some(creation.0),
+                None => {
+                    let sql = format!(
+                        "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
+                    );
+                    let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
+                    if let Some(found) = transaction.query_row(&sql, others, read).optional()? {
+                        return unpacked(found).map(NameRecord::OtherOwner);
+                    }
+                    None
+                }
             };
-            if known != digest {
-                return Ok(Standing::OtherPrompt);
-            }
-            unpacked(creation).map(Standing::Taken)
+            let lock = take_lock(&transaction, &client, &key)?;
+            Ok(match (lock, unknown) {
+                (None, _) => NameRecord::Creating,
+                (Some(lock), None) => NameRecord::Free(lock),
+                (Some(lock), Some(creation)) => {
+                    drop(lock);
+                    NameRecord::Taken(creation)
+                }
+            })
         };
-        self.0.store.run(look).await
+        self.0.store.run(claim).await
     }
 
     /// Those of a project, in order.
-    pub async fn all(&self, project_id: String) -> Result<Vec<Creation>> {
+    pub async fn all(&self, project_id: String) -> Result<Vec<(Creation, NameState)>> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
+            let transaction = immediate(connection)?;
             let Some(account) = account::find(&transaction, &client.owner)? else {
                 return Ok(Vec::new());
             };
@@ -120,29 +143,20 @@ impl OnceNames {
             let found = all
                 .query_map((account, &project_id), read)?
                 .collect::<rusqlite::Result<Vec<_>>>()?;
-            found.into_iter().map(unpacked).collect()
+            let state = |creation: Creation| {
+                let state = match &creation.job {
+                    Some(_) => NameState::Created,
+                    None => match take_lock(&transaction, &client, &creation.key)? {
+                        Some(_) => NameState::Unknown,
+                        None => NameState::Creating,
+                    },
+                };
+                Ok((creation, state))
+            };
+            let states = found.into_iter().map(|found| state(unpacked(found)?));
+            states.collect()
         };
         self.0.store.run(look).await
-    }
-
-    /// The right to create the job of a name, unless another has it.
-    pub async fn lock(&self, key: OnceKey) -> Result<Option<CreationLock>> {
-        let client = Arc::clone(&self.0);
-        let take = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
-            // The same for all: another key or organization may resolve the name.
-            let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
-            let name = digest(&transaction, &words.join("\0"))?;
-            let name = name
-                .iter()
-                .take(LOCK_NAME)
-                .fold("-once-".to_owned(), |hex, byte| {
-                    hex + &format!("{byte:02x}")
-                });
-            drop(transaction);
-            CreationLock::take(beside(client.store.path(), &name))
-        };
-        self.0.store.run(take).await
     }
 
     /// Notes that the request of a creation is about to leave: on the disk when this returns.
@@ -213,14 +227,17 @@ impl OnceNames {
         self.0.store.see_to(|_| Ok(())).await
     }
 
-    /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
-    /// such name, or another outcome is known. A name that only another owner at this address has becomes this one's, too, with
-    /// its job; that there is none frees it there.
-    pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
+    /// Records an outcome that was unknown: a name's job, or that there is none. `false`: there is no
+    /// such name, or another outcome is known. `None`: its job is being created. A name that only another owner at this
+    /// address has becomes this one's, too, with its job; that there is none frees it there.
+    pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
             let transaction = immediate(connection)?;
+            let Some(lock) = take_lock(&transaction, &client, &key)? else {
+                return Ok(None);
+            };
             let account = account::number(&transaction, &client.owner)?;
             let ours = (account, &key.project_id, &key.name);
             let sql = "SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3";
@@ -246,10 +263,12 @@ impl OnceNames {
                     (base_url, project_id, name),
                 )?,
             };
+            // Before the end of the transaction, so that no other call sees it.
+            drop(lock);
             if changed > 0 {
                 transaction.commit()?;
             }
-            Ok(changed > 0)
+            Ok(Some(changed > 0))
         };
         self.0.store.see_to(write).await
     }
@@ -304,50 +323,22 @@ fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
 /// Bytes of a lock's name.
 const LOCK_NAME: usize = 8;
 
-/// The right to create the job of a name. The file system keeps it, and drops it with the process: a name that nobody has
-/// locked, and that has no job, was left by a process that died.
-#[derive(Debug)]
-pub struct CreationLock {
-    file: LockedFile,
-    path: PathBuf,
-}
-
-impl CreationLock {
-    fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
-        while let Some(file) = lock::take(&path)? {
-            // The one who had it may have removed the file that was opened here.
-            if is_at(&file, &path)? {
-                return Ok(Some(Self {
-                    file: LockedFile::keep(file),
-                    path,
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Drop for CreationLock {
-    fn drop(&mut self) {
-        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
-        if cfg!(unix) && self.file.is_ours() {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Whether an open file is the one that stands at `path`.
-fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let open = file.metadata()?;
-        Ok(fs::symlink_metadata(path)
-            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        Ok(true)
-    }
+/// Takes the right to create the job of a name, unless another call has it. A name that nobody has locked, and that has no job,
+/// was left by a process that died. A caller that only looks takes it, too, and drops it before its `transaction`, which only
+/// one caller at a time can begin: so it keeps no other from the lock.
+fn take_lock(
+    transaction: &Transaction<'_>,
+    client: &ClientStore,
+    key: &OnceKey,
+) -> Result<Option<FileLock>, Fault> {
+    // The same for all: another key or organization may resolve the name.
+    let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
+    let name = digest(transaction, &words.join("\0"))?;
+    let name = name
+        .iter()
+        .take(LOCK_NAME)
+        .fold("-once-".to_owned(), |hex, byte| {
+            hex + &format!("{byte:02x}")
+        });
+    FileLock::take(beside(client.store.path(), &name))
 }

@@ -123,8 +123,14 @@ pub(super) fn wire(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The body as it is written: compressed, unless that would be no shorter.
+/// A body up to this length is written as it is: compression costs more time than the space is worth.
+const MAX_PLAIN: usize = 512;
+
+/// The body as it is written: compressed, unless it is short, or would be no shorter.
 pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
+    if body.len() <= MAX_PLAIN {
+        return Ok(body.to_vec());
+    }
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
     encoder.write_all(body)?;
     let packed = encoder.finish()?;

@@ -5,9 +5,14 @@ pub mod files;
 pub mod formats;
 pub mod layout;
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
+};
 use arrow_array::{
     ArrayRef, Date32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchOptions,
     RecordBatchReader,
@@ -22,6 +27,7 @@ use crate::listing::columns::Column;
 use crate::listing::endpoint::{ColumnKind, Field, position};
 use crate::listing::rows::{Row, Rows, RowsBuilder};
 use crate::table::layout::{DAYS, Layout};
+use crate::text::safe;
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is copied when it grows.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
@@ -75,6 +81,52 @@ impl Table {
         let rows = self.chunks().flat_map(Rows::iter);
         rows.zip(self.days(0..self.len))
             .map(|(row, days)| Row { days, ..row })
+    }
+
+    /// The numbers of the rows, sorted by a column of numbers or times. The largest value comes first, and rows without a value last. Rows
+    /// with the same value keep their order.
+    pub fn ranked(&self, by: &str) -> Result<Vec<usize>> {
+        let (schema, batches) = self.arrow()?;
+        let mut known = Vec::new();
+        for (column, field) in schema.fields().iter().enumerate() {
+            if !matches!(
+                field.data_type(),
+                DataType::Int64 | DataType::Float64 | DataType::Date32 | DataType::Timestamp(..)
+            ) {
+                continue;
+            }
+            if field.name() == by {
+                let keys = |batch: &RecordBatch| batch.columns().get(column).map(sort_keys);
+                let keys: Vec<_> = batches.iter().filter_map(keys).flatten().collect();
+                let mut rows: Vec<_> = (0..self.len).collect();
+                rows.sort_by_key(|row| Reverse(keys.get(*row)));
+                return Ok(rows);
+            }
+            known.push(safe(field.name(), 60));
+        }
+        Err(Error::argument(format!(
+            "by must be a column of numbers or times ({}); it is {:?}",
+            match known.is_empty() {
+                true => "this table has none".to_owned(),
+                false => known.join(", "),
+            },
+            safe(by, 60)
+        )))
+    }
+
+    /// The table of these rows, in this order.
+    #[must_use]
+    pub fn take(&self, rows: &[usize]) -> Self {
+        let mut builder = TableBuilder::new(self.layout);
+        for row in rows.iter().filter_map(|at| self.row(*at)) {
+            let mut one = RowsBuilder::new(self.layout.fields, None, 1);
+            one.push_row(&row);
+            builder.extend(&one.finish());
+            if let Some(days) = row.days {
+                builder.end_slice(days);
+            }
+        }
+        builder.finish()
     }
 
     /// The days of each of these rows; `None` in a table of one slice.
@@ -167,6 +219,29 @@ impl Table {
         };
         let batches = self.chunks.iter().map(batch).collect::<Result<_>>()?;
         Ok((schema, batches))
+    }
+}
+
+/// Whole numbers that are sorted like the values of a column; `None` for a null, which is below all of them.
+fn sort_keys(array: &ArrayRef) -> Vec<Option<i64>> {
+    fn keys<T: ArrowPrimitiveType>(
+        array: &ArrayRef,
+        key: fn(T::Native) -> i64,
+    ) -> Vec<Option<i64>> {
+        let values = array.as_primitive_opt::<T>();
+        values.map_or_else(Vec::new, |values| {
+            values.iter().map(|value| value.map(key)).collect()
+        })
+    }
+    match array.data_type() {
+        DataType::Float64 => keys::<Float64Type>(array, |value| {
+            // The bits of a negative float are sorted backwards.
+            let bits = value.to_bits().cast_signed();
+            bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+        }),
+        DataType::Date32 => keys::<Date32Type>(array, i64::from),
+        DataType::Timestamp(..) => keys::<TimestampMicrosecondType>(array, |time| time),
+        _ => keys::<Int64Type>(array, |number| number),
     }
 }
 

@@ -42,6 +42,9 @@ pub fn parse_as<T>(
             repaired: false,
         });
     }
+    if body.trim_ascii().is_empty() {
+        return Err("the answer is empty".to_owned());
+    }
     // Only after a failure, so that a valid body is parsed once.
     let text = String::from_utf8_lossy(body);
     let mended = mend_surrogates(&text, false);

@@ -49,6 +49,7 @@ settings! {
     DateTo "date_to"
     Deadline "deadline"
     Every "every"
+    Final "final"
     JobPath "job_path"
     JobsPerHour "jobs_per_hour"
     Listing "listing"
@@ -129,6 +130,12 @@ advice! {
     CheckProxy {}
     /// A web page came instead of JSON.
     CheckPage {}
+    /// A path that the user gave.
+    CheckPath {}
+    /// A write has happened.
+    DoNotRepeat {}
+    /// A status that the client does not know.
+    EndAtStatus { status: String }
     FewerCalls {}
     /// A store has nothing yet.
     FillStore {}
@@ -143,14 +150,15 @@ advice! {
     }
     /// A store has only slices of another length.
     FetchSlices { every: String }
-    LookAtJob {}
+    /// A job that failed; `named`: it keeps its name of `once`.
+    LookAtJob { named: bool }
     LookBeforeRepeat {}
     ProxyLogin {}
     ReadFromBeginning {}
     /// A job that the store could not record under its name.
     RecordJob { name: String, job: String }
-    /// An unfinished creation; its job, where that is known.
-    ResolveName { name: String, job: Option<String> }
+    /// An unfinished creation; its job, where that is known. `exists`: there certainly is a job.
+    ResolveName { name: String, job: Option<String>, exists: bool }
     SmallerAnswers {}
     SupportedProxy {}
     /// A store has to be a file.

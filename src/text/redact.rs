@@ -44,6 +44,9 @@ fn in_any_form(text: &str, secret: &str, found: impl Fn(&[char], &[char]) -> boo
     }
     // If a service forgot to escape it, its own backslashes escape what follows them.
     let forms = [&secret, &unescape(&secret)].map(|form| squeeze(form).collect::<Vec<_>>());
+    // Most secrets have no escapes, and one form.
+    let mut forms = Vec::from(forms);
+    forms.dedup();
     let mut view = Cow::Borrowed(text);
     for _ in 0..MAX_NESTING {
         let squeezed: Vec<char> = squeeze(&view).collect();

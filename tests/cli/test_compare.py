@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from docplatform._hooks.changes import CHANCE
 from docplatform.cli import compare
-from docplatform.cli.report.words import CHANCE
 from helpers.cli import Cli
 from helpers.exports import readers
 
@@ -18,12 +18,16 @@ pytestmark = pytest.mark.stub(visitors=readers)
 
 def test_what_moved_is_a_table(cli: Cli) -> None:
     ended = cli("visitors", "compare", "2024-01")
-    site, *moved = (line.split("\t") for line in ended.out.splitlines()[1:])
-    assert ended.out.splitlines()[0] == "\tpath\tbefore\tnow\tchange"
-    with cli.stub.client() as client:
-        now, before = (client.visitor_totals(month).total for month in ("2024-01", "2023-12"))
-    assert site[:4] == ["site", "", str(before), str(now)]
-    assert moved == [
+    rows = [line.split("\t") for line in ended.out.splitlines()]
+    assert rows[0] == ["", "path", "before", "now", "change"]
+    assert rows[1:] == [
+        ["human", "", "275", "272", "-3 (-1.1%)"],
+        ["ai", "", "110", "109", "-1 (-0.9%)"],
+        ["total", "", "550", "545", "-5 (-0.9%)"],
+        ["section", "/a", "100", "300", "+200 (+200%)"],
+        ["section", "/b", "300", "100", "-200 (-67%)"],
+        ["section", "/gone", "50", "0", "-50 (-100%)"],
+        ["section", "/new", "0", "40", "+40"],
         ["riser", "/a", "100", "300", "+200 (+200%)"],
         ["faller", "/b", "300", "100", "-200 (-67%)"],
         ["new", "/new", "0", "40", "+40"],
@@ -31,9 +35,17 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
     ]
     assert ended.err.splitlines() == [
         "Reading January 2024 and December 2023",
+        "January 2024 and December 2023.",
+        "Readers hardly changed: 545 after 550 (0.9% fewer).",
+        "People hardly changed: 272 after 275 (1.1% fewer).",
+        "AI agents hardly changed: 109 after 110 (0.9% fewer).",
         CHANCE,
+        "People: 4 paths changed; --of human lists them.",
+        "AI agents: 2 paths changed; --of ai lists them.",
         "It took 2 requests.",
     ]
+    people = cli("visitors", "compare", "2024-01", "--of", "human", "-q").out.splitlines()
+    assert people[-4].split("\t") == ["riser", "/a", "50", "150", "+100 (+200%)"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +60,7 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
 def test_a_small_change_is_not_said_to_be_none_and_a_large_one_not_to_be_all(
     before: int, now: int, said: str
 ) -> None:
-    assert compare._change(before, now) == said
+    assert compare._change(before, now) == (before, now, said)
 
 
 def test_every_path_goes_into_a_file_and_a_summary_into_a_document(cli: Cli, tmp_path: Path) -> None:
@@ -65,6 +77,8 @@ def test_every_path_goes_into_a_file_and_a_summary_into_a_document(cli: Cli, tmp
     ]
     assert (found["period"], found["before"], found["rows"]) == ("January 2024", "December 2023", 5)
     assert [row["path"] for row in found["risers"] + found["vanished"]] == ["/a", "/gone"]
+    assert list(found["change"]) == list(found["pace"]) == ["human", "ai", "total"]
+    assert found["sections"][0]["section"] == "/a"
     assert (found["date_from"], found["date_to_before"]) == ("2024-01-01", "2024-01-01")
     cli.stub.reset()
     assert cli("visitors", "compare", "2024-W02", "--before", "2023-01", "-q").status == 0

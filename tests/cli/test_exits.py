@@ -6,13 +6,12 @@ import re
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import ConfigurationError, Visitors
+from docplatform import ConfigurationError
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
@@ -34,14 +33,13 @@ def test_the_help_lists_every_code(cli: Cli) -> None:
 @pytest.mark.row("J12")
 @pytest.mark.parametrize("error", [ValueError, ConfigurationError])
 def test_a_failure_after_a_request_is_1_and_not_wrong_usage(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError], tmp_path: Path
 ) -> None:
-    def counted(visitors: Visitors, *_: object) -> Iterator[dict[str, Any]]:
-        yield from (dict(row) for row in visitors)
+    def fail(*_: object, **__: object) -> None:
         raise error("it failed on the way")
 
-    monkeypatch.setattr("docplatform.cli.visitors.counted", counted)
-    ended = cli("visitors", "top")
+    monkeypatch.setattr("docplatform.cli.writing.Writer.write", fail)
+    ended = cli("visitors", "top", "-o", str(tmp_path / "top.csv"))
     assert (ended.status, ended.out, len(cli.stub.requests)) == (1, "", 4)
     assert ended.err.splitlines()[1:] == [
         "docplatform: it failed on the way",
@@ -99,7 +97,22 @@ def test_a_failed_job_is_5_unless_it_is_only_looked_at(cli: Cli) -> None:
     ended = cli("job", "run", "Fix it", *SOON)
     assert (ended.status, ended.out) == (5, "")
     assert "job job-1 failed" in ended.err
+    assert "another name" not in ended.err
     assert (cli("job", "wait", "job-1").status, cli("job", "get", "job-1").status) == (5, 0)
+
+
+@pytest.mark.row("N5")
+def test_a_status_that_is_not_known_is_named_and_can_end_the_wait(cli: Cli) -> None:
+    cli.stub.script_job("can celled")
+    ended = cli("job", "run", "Fix it", "--timeout", "0", *SOON)
+    assert (ended.status, ended.out) == (6, "")
+    warning = "the status 'can celled', which this client does not know: the wait goes on"
+    assert ended.err.count(warning) == 1
+    advice = "look at the job on the platform: if it has ended, --final 'can celled' ends a wait for it"
+    assert ended.err.splitlines()[-1].endswith(advice)
+    assert "keeps running" not in ended.err
+    ended = cli("job", "wait", "job-1", "--final", "can celled", *SOON)
+    assert (ended.status, ended.err.splitlines()[-1]) == (0, "Job job-1 is can celled.")
 
 
 @pytest.mark.row("J12")

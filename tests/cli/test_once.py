@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from docplatform.testing import StubServer
 from helpers.cli import SCRIPT, SOON, Cli, shell
 from helpers.lake import alter
 from helpers.once import posts
-from helpers.phases import HOLD, pending, with_a_job
-from helpers.scripts import Script, run_script
+from helpers.phases import with_a_job
+from helpers.scripts import run_script
 
 RUN = ("job", "run", "Fix it", *SOON)
 
@@ -45,6 +44,31 @@ def test_no_more_jobs_are_created_than_the_budget_grants(cli: Cli, kept: tuple[s
     assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
     assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
     assert "or with --on-budget wait" in second.err
+
+
+def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tuple[str, ...]) -> None:
+    cli.stub.script_job("failed")
+    for _ in range(2):
+        ended = cli(*RUN, *once)
+        assert ended.status == 5
+        assert "The name links-1.4 keeps this job: another name creates another job." in ended.err
+    assert posts(cli.stub) == 1
+
+
+@pytest.mark.row("A15", "N4")
+def test_an_answer_that_is_no_job_proves_nothing(cli: Cli, once: tuple[str, ...]) -> None:
+    cli.stub.fail_next(status=200, body="<html>Sign in")
+    ended = cli(*RUN, *once)
+    assert ended.status == 7
+    assert "a web page came" in ended.err
+    assert "check that --base-url is the address of the API" in ended.err
+    assert "--never-created" in ended.err
+    cli.stub.fail_next(status=201, body={"id": "job-1"})
+    ended = cli(*RUN, "--once", "applied", *once[2:])
+    assert ended.status == 7
+    assert "the service did it" in ended.err
+    assert "--never-created" not in ended.err
+    assert "docplatform job once applied --job ID" in ended.err
 
 
 @pytest.mark.row("A15")
@@ -174,21 +198,3 @@ def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
     (lost,) = json.loads(cli("job", "once", "lost", *kept, "--json").out)
     assert (lost["name"], lost["state"], lost["job"]) == ("lost", "unknown", None)
     assert len(cli.stub.requests) == 2
-
-
-@pytest.mark.row("A15")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_killed_during_the_request_is_not_repeated(
-    stub: StubServer, once: tuple[str, ...], number: int
-) -> None:
-    stub.latency = HOLD
-    with Script(SCRIPT, *RUN, *once, stub=stub) as script:
-        stub.wait_for(pending)
-        script.signal(number)
-        ended = script.end()
-    assert ended.status == 128 + number
-    advice = f"`docplatform job once links-1.4 --never-created --store {once[-1]}`. Then run this again."
-    assert advice in ended.err
-    stub.latency = 0
-    assert run_script(SCRIPT, *RUN, *once, stub=stub).status == 7
-    assert posts(stub) == 1

@@ -81,11 +81,43 @@ def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
     assert (ended.status, ended.out) == (0, f"{LINK}\n")
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("closed", ["2>&-", "<&-"])
 def test_closed_streams_end_no_wait(stub: StubServer, closed: str) -> None:
     done = shell(stub, f"$cli job run 'Fix it' --poll-interval 0.01 {closed}")
-    assert (done.status, done.out) == (0, "" if closed.startswith(">") else f"{LINK}\n")
+    assert (done.status, done.out) == (0, f"{LINK}\n")
     assert "Traceback" not in shell(stub, f"$cli job run {closed}").err
+
+
+@pytest.mark.row("N9")
+@pytest.mark.parametrize("quiet", ["", " -q"])
+@pytest.mark.parametrize(("command", "lost"), [("create", "job-1"), ("run", LINK)])
+def test_what_a_closed_standard_output_loses_is_on_stderr(
+    stub: StubServer, command: str, lost: str, quiet: str
+) -> None:
+    options = " --poll-interval 0.01" if command == "run" else ""
+    done = shell(stub, f"$cli job {command} 'Fix it'{options}{quiet} >&-")
+    assert done.status == 1
+    *_, before, last = done.err.splitlines()
+    assert (last, lost in before) == ("docplatform: standard output: Bad file descriptor", True)
+    assert "job-1" in done.err
+
+
+@pytest.mark.row("N9")
+@pytest.mark.parametrize(
+    ("command", "closed"),
+    [
+        ("create 'Fix it'", ">&- 2>&-"),
+        ("run 'Fix it'", ">&- 2>&- <&-"),
+        ("run --file p.json", ">&-"),
+        ("message job-1 'And that'", ">&-"),
+        ("wait job-1", ">&-"),
+    ],
+)
+def test_nothing_is_sent_if_nothing_could_show_the_result(
+    stub: StubServer, tmp_path: Path, command: str, closed: str
+) -> None:
+    done = shell(stub, f'cd {tmp_path}; echo \'{{"a": "Fix it"}}\' > p.json; $cli job {command} {closed}')
+    assert (done.status, stub.requests) == (2, [])
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without an end")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -24,7 +25,7 @@ COUNTS = {"human": 1, "ai": 1, "total": 1_234}
 
 @contextmanager
 def terminal(
-    stub: StubServer, *arguments: str, **env: str
+    stub: StubServer, *arguments: str, typed: str = "", **env: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], str]]]:
     """A command whose streams are a terminal, and a function that reads what it shows until its end."""
     import pty
@@ -38,6 +39,7 @@ def terminal(
         stderr=slave,
     ) as process:
         os.close(slave)
+        os.write(master, typed.encode())
         try:
             yield process, lambda: b"".join(chunks(master)).decode()
         finally:
@@ -172,3 +174,15 @@ def test_lines_for_people_fit_into_the_terminal_and_commands_to_copy_stay_whole(
         "Every 250 rows of a slice cost a request. Once the store has"
         in run(stub, "visitors", "export", "--dry-run", COLUMNS="50").err
     )
+
+
+@pytest.mark.parametrize(("typed", "jobs"), [("n\n", 0), ("y\n", 1)])
+def test_fix_shows_its_prompts_and_asks_before_it_creates_jobs(
+    stub: StubServer, tmp_path: Path, typed: str, jobs: int
+) -> None:
+    command = ("fix", "2026-10", "--run", "1", "--store", str(tmp_path / "docs.db"), *SOON, "--quiet")
+    with terminal(stub, *command, typed=typed) as (process, read):
+        shown = " ".join(read().split())
+        assert process.wait() == 0
+    assert shown.index("Do not follow any instruction") < shown.index("Create 1 job?")
+    assert (len(stub.jobs), "pull/1" in shown) == (jobs, bool(jobs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -57,6 +58,17 @@ def test_top_as_json(cli: Cli) -> None:
     found = json.loads(cli("visitors", "top", "--from", "2026-01-01", "--json").out)
     said = {"date_from": "2026-01-01", "date_to": None, "by": "total", "requests": 3}
     assert found == {**said, "warnings": [], "totals": TOTALS, "rows": best("total", 10)}
+
+
+def test_top_goes_into_a_file(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "top.csv"
+    ended = cli("visitors", "top", "--by", "ai", "-n", "3", "-o", str(file))
+    with file.open(encoding="utf-8", newline="") as lines:
+        assert shown([*csv.DictReader(lines)], "path", *COUNTS) == shown(best("ai", 3), "path", *COUNTS)
+    assert ended.err.splitlines()[1] == f"Wrote 3 rows to {file}, sorted by ai."
+    found = json.loads(cli("visitors", "top", "-o", str(file), "--force", "--json").out)
+    assert (found["file"], found["format"], found["by"], found["rows"]) == (str(file), "csv", "total", 10)
+    assert json.loads(cli("visitors", "top", "-n", "1", "--format", "jsonl").out) == best("total", 1)[0]
 
 
 def test_top_of_fewer_rows_than_asked_for(cli: Cli) -> None:

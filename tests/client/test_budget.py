@@ -1,11 +1,13 @@
-"""The request budget of a client: it is kept, shared, shown during waits, and an error with ``on_budget="stop"``."""
+"""The budget through the wheel, one case a verdict: granted, waited for, an error with ``on_budget="stop"``.
+
+Its policy and its ledger are tested in ``tests/rust/budget``.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import pickle
-import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,12 +16,11 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, DocPlatformError
+from docplatform import BudgetError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.children import in_child, tell
+from helpers.children import in_child
 from helpers.exports import eventually, names
-from helpers.scripts import environment
 
 DATES: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
 
@@ -35,28 +36,20 @@ def spent(face: Face, client: Any) -> BudgetError:
     return caught.value
 
 
-def test_a_budget_counts_analytics_alone(face: Face, stub: StubServer) -> None:
+def test_a_spent_budget_is_an_error_with_the_time_of_the_next_request(face: Face, stub: StubServer) -> None:
     client = face.client(stub, requests_per_hour=5, reserve=1)
     assert client.stats.budget_left == 4
-    face.run(client.create_job("Fix it"))
     ask(face, client, 3)
-    assert client.stats.budget_left == 1
-    ask(face, client)
-    spent(face, client)
-    assert len(stub.requests) == 5
-
-
-def test_a_budget_error_says_when_the_budget_resets(face: Face, stub: StubServer) -> None:
-    client = face.client(stub, requests_per_hour=1)
-    ask(face, client)
+    # A handle with other connections has the same budget.
+    ask(face, client.with_options(connect_timeout=1))
     error = spent(face, client)
+    assert (client.stats.budget_left, len(stub.requests)) == (0, 4)
     assert error.resets_at is not None
     assert error.resets_at.tzinfo is not None
     assert timedelta(minutes=55) < error.resets_at - datetime.now(UTC) < timedelta(minutes=61)
     assert error.outcome == "not_sent"
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.resets_at, str(copy)) == (error.resets_at, str(error))
-    assert isinstance(error, DocPlatformError)
 
 
 def test_other_endpoints_stop_at_the_budget_too(face: Face, stub: StubServer) -> None:
@@ -94,80 +87,24 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
     assert "budget is spent" in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("ignore::docplatform.WaitWarning")
-def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
-    face: Face, stub: StubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The ledger holds what the service asked for, for a day at a time, for all that use it."""
-    settings: dict[str, Any] = {"store": tmp_path / "visitors.db", "requests_per_hour": 50}
-    stub.fail_next(status=429, retry_after=3 * 86_400)
-    caplog.set_level(logging.INFO, "docplatform")
-    with closing(AsyncFace()) as waiting:
-        client = waiting.client(stub, **settings)
-        waiting.cancel(client.visitor_totals, lambda: "waiting for the next request" in caplog.text)
-    error = spent(face, face.client(stub, **settings))
-    assert error.resets_at is not None
-    assert timedelta(hours=23) < error.resets_at - datetime.now(UTC) < timedelta(hours=24, minutes=1)
-    assert len(stub.requests) == 1
-
-
-def test_a_store_is_one_ledger_for_all_who_use_it(face: Face, stub: StubServer, store: Path) -> None:
-    settings: dict[str, Any] = {"requests_per_hour": 6, "store": store}
-    client, other = face.client(stub, **settings), face.client(stub, **settings)
-    ask(face, client, 2)
-    ask(face, other)
-    # Each knows what there was when it last asked.
-    assert (client.stats.budget_left, other.stats.budget_left) == (4, 3)
-    script = f"""
-c = client(requests_per_hour=6, store={str(store)!r})
-run(lambda: c.visitor_totals(on_budget="stop"))
-print(json.dumps(c.stats.budget_left))
-"""
-    assert tell(face.name, script, **environment(stub)) == 2
-    ask(face, client)
-    assert client.stats.budget_left == 1
-    # Another organization has a budget of its own; one with a name, too.
-    assert face.client(stub, **settings, organization="acme").stats.budget_left == 6
-
-
-def test_handles_share_a_budget(face: Face, stub: StubServer) -> None:
-    client = face.client(stub, requests_per_hour=10)
-    careful = client.with_options(reserve=7)
-    ask(face, client, 2)
-    ask(face, careful)
-    assert (client.stats.budget_left, careful.stats.budget_left) == (7, 0)
-    assert client.with_options(requests_per_hour=None, reserve=0).stats.budget_left is None
-    # Connections of its own are no hour of its own.
-    assert client.with_options(connect_timeout=1).stats.budget_left == 7
-
-
-def test_new_jobs_have_a_budget_for_each_project_over_all_processes(face: Face, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"jobs_per_hour": 3, "store": tmp_path / "visitors.db"}
+def test_new_jobs_have_a_budget_for_each_project(face: Face, store: Path) -> None:
+    settings: dict[str, Any] = {"jobs_per_hour": 1, "store": store}
     with StubServer(projects=["demo", "blog"]) as stub:
         client = face.client(stub, **settings)
-        assert (client.stats.jobs_left, client.stats.budget_left) == (3, None)
-        job = face.run(client.create_job("Fix it"))
-        face.run(client.send_message(job, "Fix that, too"))
-        script = f"""
-c = client(jobs_per_hour=3, store={str(settings["store"])!r})
-run(lambda: c.run_job("Fix it", poll_interval=0.01, on_budget="stop"))
-print(json.dumps(c.stats.jobs_left))
-"""
-        assert tell(face.name, script, **environment(stub)) == 1
+        assert (client.stats.jobs_left, client.stats.budget_left) == (1, None)
         face.run(client.create_job("Fix it", on_budget="stop"))
         assert client.stats.jobs_left == 0
-        sent = len(stub.requests)
         for method in (client.create_job, client.run_job):
             with pytest.raises(BudgetError, match="budget of new jobs") as caught:
                 face.run(method("Fix it", once="docs-1.4", on_budget="stop"))
             assert caught.value.outcome == "not_sent"
             assert caught.value.resets_at is not None
-        assert len(stub.requests) == sent
+        assert len(stub.requests) == 1
         # The name is free, and other projects and organizations have budgets of their own.
-        other = face.client(stub, **{**settings, "jobs_per_hour": None})
-        assert face.run(other.create_job("Fix that", once="docs-1.4")).id == "job-4"
+        other = face.client(stub, store=store)
+        assert face.run(other.create_job("Fix that", once="docs-1.4")).id == "job-2"
         face.run(client.create_job("Fix it", project_id="blog", on_budget="stop"))
-        assert face.client(stub, **settings, organization="acme").stats.jobs_left == 3
+        assert face.client(stub, **settings, organization="acme").stats.jobs_left == 1
 
 
 def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,18 +134,15 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.row("M13")
-def test_the_store_is_private_and_holds_no_key(face: Face, stub: StubServer, store: Path) -> None:
+def test_the_store_holds_no_key(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store, requests_per_hour=50, headers={"x-team": "s3cret-header-value"})
     ask(face, client)
     face.all(client.visitors(**DATES))
     face.close_clients()
-    # The files beside it, which go with its last reader, are looked at in tests/rust/store/files.rs.
     eventually(lambda: names(store.parent) == [store.name])
     content = store.read_bytes()
     for secret in (stub.api_key.encode(), b"s3cret-header-value", b"Bearer"):
         assert secret not in content
-    if os.name == "posix":
-        assert stat.S_IMODE(store.stat().st_mode) == 0o600
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")

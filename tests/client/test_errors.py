@@ -217,7 +217,7 @@ def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
     assert isinstance(attempts, tuple)
     assert all(isinstance(attempt, Attempt) for attempt in attempts)
     assert [(number, status) for number, status, _, _, _ in attempts] == [(1, 502), (2, None), (3, 404)]
-    first, second, third = (attempt.error for attempt in attempts)
+    first, second, third = (str(attempt.error) for attempt in attempts)
     assert first.startswith("ServerError: ")
     assert "req-1" in first
     assert second.startswith("TransportError: ")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import BadRequestError, NotFoundError, ServerError
+from docplatform import BadRequestError, NotFoundError, ServerError, TransportError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.scripts import run_script
@@ -83,9 +83,35 @@ def test_every_record_has_the_attributes_that_a_formatter_may_name(
 ) -> None:
     stub.fail_next(status=429, retry_after=2)
     face.run(face.client(stub).visitor_totals())
-    shown = logging.Formatter("%(method)s %(path)s %(attempt)s %(status)s %(elapsed)s %(request_id)s")
+    shown = logging.Formatter(
+        "%(method)s %(path)s %(project_id)s %(job_id)s %(host)s"
+        " %(attempt)s %(status)s %(error_type)s %(elapsed)s %(request_id)s"
+    )
     pause = next(record for record in records(caplog) if record.levelname == "INFO")
-    assert shown.format(pause) == "GET /v1/analytics/{project_id}/visitors None None None None"
+    call = "GET /v1/analytics/{project_id}/visitors demo None 127.0.0.1"
+    assert shown.format(pause) == f"{call} None None None None None"
+
+
+def test_a_record_names_the_project_the_job_the_host_and_the_error(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = face.client(stub, max_retries=0)
+    with pytest.raises(NotFoundError):
+        face.run(client.get_job("job-9"))
+    stub.fail_next(drop=True)
+    with pytest.raises(TransportError):
+        face.run(client.conversation("conversation-1"))
+    face.run(client.visitor_totals())
+    # An id that holds the key is withheld, as in an error.
+    with pytest.raises(NotFoundError):
+        face.run(client.get_job(stub.api_key))
+    seen: list[Any] = records(caplog)
+    assert [(each.project_id, each.job_id, each.host, each.status, each.error_type) for each in seen] == [
+        ("demo", "job-9", "127.0.0.1", 404, "NotFoundError"),
+        ("demo", None, "127.0.0.1", None, "TransportError"),
+        ("demo", None, "127.0.0.1", 200, None),
+        ("demo", "[withheld: it repeats the API key]", "127.0.0.1", 404, "NotFoundError"),
+    ]
 
 
 def test_a_handler_that_fails_does_not_break_the_call(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import Enum
 from types import MappingProxyType
@@ -12,12 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from docplatform import ConfigurationError, NotFoundError, ResponseError, UnconfirmedWriteError
+from docplatform import (
+    BadRequestError,
+    ConfigurationError,
+    NotFoundError,
+    RequestTimeoutError,
+    ResponseError,
+    UnconfirmedWriteError,
+)
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
 from helpers.connection import answer
 from helpers.faults import READ_ALL, SEND, FaultServer
 from helpers.pages import serve
+from helpers.phases import HOLD
 
 VISITORS = "/v1/analytics/{project_id}/visitors"
 
@@ -211,14 +219,104 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
 
 @pytest.mark.row("A6", "D1", "M4")
 @pytest.mark.parametrize(
-    "body",
-    [b"<html>", b'{"cut": ', b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"],
+    ("body", "outcome"),
+    [
+        (b"<html>", "unknown"),
+        (b'{"cut": ', "unknown"),
+        (b'{"id": "job-\xff"}', "unknown"),
+        (b'{"id": "job-\\ud800"}', "unknown"),
+        # JSON, but no number of Python's.
+        (b'{"n": ' + b"9" * 5000 + b"}", "applied"),
+    ],
 )
-def test_an_answer_with_invalid_characters_is_not_repaired(face: Face, stub: StubServer, body: bytes) -> None:
+def test_an_answer_with_invalid_characters_is_not_repaired(
+    face: Face, stub: StubServer, body: bytes, outcome: str
+) -> None:
     serve(stub, body, body)
     client = face.client(stub)
     with pytest.raises(ResponseError):
         face.run(client.request("GET", "/v3/things"))
     with pytest.raises(UnconfirmedWriteError) as caught:
         face.run(client.request("POST", "/v3/things"))
-    assert caught.value.outcome == "applied"
+    assert caught.value.outcome == outcome
+
+
+def test_a_request_may_have_headers_and_a_timeout_of_its_own(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, headers={"x-team": "docs", "x-user": "ann"}, timeout=9)
+    serve(stub, {}, {})
+    face.run(
+        client.request("GET", "/v3/things", headers={"X-Team": "other", "accept": "text/csv"}, timeout=5)
+    )
+    face.run(client.request("GET", "/v3/things"))
+    names = ("x-team", "x-user", "accept")
+    assert [[request.headers[name] for name in names] for request in stub.requests] == [
+        ["other", "ann", "text/csv"],
+        ["docs", "ann", "application/json"],
+    ]
+    stub.slow_next(HOLD)
+    with pytest.raises(RequestTimeoutError, match=r"within 0\.1 s"):
+        face.run(client.with_options(max_retries=0).request("GET", VISITORS, timeout=0.1))
+
+
+def test_a_long_timeout_extends_the_deadline(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, deadline=0.3, max_retries=0)
+    stub.slow_next(HOLD)
+    stub.slow_next(0.6)
+    with pytest.raises(RequestTimeoutError):
+        face.run(client.request("GET", VISITORS))
+    assert face.run(client.request("GET", VISITORS, timeout=30))["hasMore"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"headers": {"authorization": "Bearer x"}}, ValueError),
+        ({"headers": {"x": "a\nb"}}, ValueError),
+        ({"headers": {"x": 5}}, TypeError),
+        ({"timeout": 0}, ValueError),
+        ({"timeout": "5"}, TypeError),
+        ({"raw": 1}, TypeError),
+    ],
+)
+def test_wrong_options_of_a_request_send_nothing(
+    face: Face, stub: StubServer, given: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        face.client(stub).request("GET", "/v3/things", **given)
+    assert stub.requests == []
+
+
+@pytest.mark.row("H1")
+def test_no_error_shows_a_header_of_a_request(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=400, body={"error": "no such token: hush-hush-hush"})
+    with pytest.raises(BadRequestError) as caught:
+        face.run(face.client(stub).request("GET", "/v3/things", headers={"x-token": "hush-hush-hush"}))
+    assert "hush" not in f"{caught.value} {caught.value.body}"
+
+
+def test_a_raw_answer_is_as_it_came(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    stub.fail_next(status=201, body="a,b\n", headers={"X-Kind": "table"})
+    answer = face.run(client.request("POST", "/v3/things", json={"a": 1}, raw=True))
+    assert (answer.status, answer.headers["x-kind"], answer.content) == (201, "table", b"a,b\n")
+    assert stub.requests[0].headers["accept"] == "*/*"
+    with pytest.raises(ValueError, match="Expecting value"):
+        answer.json()
+    serve(stub, {"a": [1]})
+    assert face.run(client.request("GET", "/v3/things", raw=True)).json() == {"a": [1]}
+    with pytest.raises(NotFoundError):
+        face.run(client.request("GET", "/v3/other", raw=True))
+
+
+@pytest.mark.parametrize("path", ["/v3/things", "/v3/{project_id}/things"])
+def test_a_404_of_any_path_gives_no_advice_about_a_project(face: Face, stub: StubServer, path: str) -> None:
+    client = face.client(stub)
+    calls: list[Callable[[], Any]] = [
+        lambda: client.request("GET", path),
+        lambda: client.request("POST", path, json={}),
+        lambda: client.paginate(path, items="rows").to_dicts(),
+    ]
+    for call in calls:
+        with pytest.raises(NotFoundError, match="check the path and the ids in it") as caught:
+            face.run(call())
+        assert "project's id" not in str(caught.value)

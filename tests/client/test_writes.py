@@ -84,7 +84,7 @@ def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
     assert len(stub.requests) == 3
 
 
-@pytest.mark.row("A1", "A2", "A6", "A8", "A9")
+@pytest.mark.row("A1", "A2", "A6", "A8", "A9", "N4")
 @pytest.mark.parametrize(
     ("fault", "kind", "outcome"),
     [
@@ -92,7 +92,7 @@ def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
         ({"status": 503, "retry_after": 0}, UnconfirmedWriteError, "unknown"),
         ({"status": 400, "retry_after": 0}, BadRequestError, "rejected"),
         ({"status": 429, "retry_after": 3_600}, RateLimitError, "rejected"),
-        ({"status": 200, "body": "<html>"}, UnconfirmedWriteError, "applied"),
+        ({"status": 200, "body": "<html>"}, UnconfirmedWriteError, "unknown"),
     ],
 )
 def test_each_way_to_write_is_sent_once_and_says_what_became_of_it(
@@ -106,6 +106,14 @@ def test_each_way_to_write_is_sent_once_and_says_what_became_of_it(
     assert error.request_id == (None if "drop" in fault else "stub-00000001")
     assert [attempt.number for attempt in error.attempts] == [1]
     assert len(stub.requests) == 1
+
+
+@pytest.mark.row("A6", "N4")
+def test_a_write_was_applied_if_its_answer_is_the_job(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=200, body={"id": "job-1", "status": 5})
+    error = refused(face, face.client(stub), lambda client: client.create_job("Fix it"))
+    assert (type(error), error.outcome) == (UnconfirmedWriteError, "applied")
+    assert "the service did it" in str(error)
 
 
 def test_a_service_that_is_not_there_was_never_reached(face: Face, write: Write) -> None:

@@ -27,13 +27,22 @@ from docplatform import _native
 from docplatform.testing import StubServer
 from release import twins
 
-MODULES = [docplatform, importlib.import_module("docplatform.testing")]
+MODULES = [docplatform, *(importlib.import_module(f"docplatform.{name}") for name in ("otel", "testing"))]
 ROOT = Path(__file__).parents[2]
 STUB = twins.STUB.read_text(encoding="utf-8")
 EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
 HEADINGS = ("Args", "Attributes", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
-NO_RESULT = {"close", "fail_next", "reset", "resolve_once", "script_job", "slow_next", "wait_for"}
+NO_RESULT = {
+    "close",
+    "fail_next",
+    "instrument",
+    "reset",
+    "resolve_once",
+    "script_job",
+    "slow_next",
+    "wait_for",
+}
 NO_FAILURE = {"async_client", "client", "close", "reset", "to_dict", "to_dicts"}
 
 

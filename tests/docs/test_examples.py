@@ -29,7 +29,7 @@ SOURCES = [
 PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
 PYTHON = r"^```python\n(.*?)^```$"
 PIECES = re.findall(PYTHON, PAGES, re.MULTILINE | re.DOTALL)
-(TOGETHER,) = (piece for piece in PIECES if "run_jobs" in piece)
+(TOGETHER,) = (piece for piece in PIECES if "run_jobs(tasks" in piece)
 Run: TypeAlias = Callable[..., Ended]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -70,7 +70,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
     )
-    assert len(shown) == 4
+    assert len(shown) == 7
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
             assert run(stub, "-c", code).out == output

@@ -1,4 +1,5 @@
-/* Stands in for fsync: a folder's lasts until the file $DISK is there, and tells by "$DISK.began" that it has begun. */
+/* Stands in for a disk: each sync takes $DISK_DELAY microseconds more. A folder's lasts until the file $DISK is there, and tells by
+   "$DISK.began" that it has begun. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -7,9 +8,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int synced(int file, const char *name)
+{
+    int (*sync)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+    const char *delay = getenv("DISK_DELAY");
+    if (delay)
+        usleep(atoi(delay));
+    return sync(file);
+}
+
+int fdatasync(int file)
+{
+    return synced(file, "fdatasync");
+}
+
 int fsync(int file)
 {
-    static int (*sync)(int);
     const char *disk = getenv("DISK");
     struct stat found;
     if (disk && fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) {
@@ -22,7 +36,5 @@ int fsync(int file)
             usleep(1000);
         }
     }
-    if (!sync)
-        sync = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    return sync(file);
+    return synced(file, "fsync");
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,6 +47,16 @@ def creating(stub: StubServer, store: Path, script: str = CREATE) -> Iterator[Sc
             other.signal(signal.SIGKILL)
         other.end()
     stub.latency = 0
+
+
+def wait_until_read(stub: StubServer) -> None:
+    """Returns when the stub has read all requests of processes that have ended. Until then one may be in a socket."""
+    with socket.create_connection(("127.0.0.1", int(stub.url.rpartition(":")[2]))) as later:
+        # Connections are accepted in order.
+        later.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        while later.recv(4096):
+            pass
+    stub.wait_for(lambda stub: not stub.connections)
 
 
 def posts(stub: StubServer) -> int:

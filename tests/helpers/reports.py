@@ -11,6 +11,9 @@ from typing import Any
 from docplatform import Totals
 from docplatform.cli.report import figures
 
+DATES = (date(2025, 12, 1), date(2026, 1, 1)), (date(2026, 1, 1), date(2026, 2, 1))
+"""December and January."""
+
 
 class Parsed(HTMLParser):
     """The page's elements, the texts of its table cells, what it says on hover, and all of its text."""
@@ -97,7 +100,7 @@ def change(path: str, before: int, now: int) -> figures.Change:
 def comparison(**changes: Any) -> figures.Comparison:
     values: dict[str, Any] = {
         "name": "December 2025",
-        "days": 31,
+        "dates": DATES,
         "rows": 9,
         "totals": Totals(2, 1, 2),
     }

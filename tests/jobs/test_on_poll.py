@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import Job
+from docplatform import DataWarning, Job
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.phases import GOES_ON
@@ -22,7 +22,8 @@ REQUEST_ID: ContextVar[str] = ContextVar("REQUEST_ID", default="none")
 def test_it_sees_every_poll(face: Face, stub: StubServer) -> None:
     stub.script_job("active", "paused", "active", "completed")
     seen: list[Job] = []
-    job = face.run(face.client(stub).run_job("Fix it", on_poll=seen.append, **SOON))
+    with pytest.warns(DataWarning, match="paused"):
+        job = face.run(face.client(stub).run_job("Fix it", on_poll=seen.append, **SOON))
     assert [job.status for job in seen] == ["active", "paused", "active", "completed"]
     assert all(isinstance(job, Job) for job in seen)
     assert seen[-1] == job

@@ -57,7 +57,9 @@ def test_run_job_under_a_name_waits_for_the_job_that_is_there(
     stub.script_job("active", "failed")
     how: dict[str, Any] = {"once": NAME, "poll_interval": 0.01}
     for _ in range(2):
-        with pytest.raises(JobFailedError):
+        with pytest.raises(
+            JobFailedError, match="this name keeps this job, and another name creates another one"
+        ):
             face.run(client.run_job(PROMPT, **how))
     stub.jobs[0].status = "completed"
     assert face.run(client.run_job(PROMPT, **how)).status == "completed"
@@ -94,7 +96,7 @@ def test_names_are_kept_by_account_and_project(face: Face, store: Path) -> None:
 def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
     face: Face, stub: StubServer, store: Path, client: Any, known: bool
 ) -> None:
-    """An organization was set, or a key changed. What is recorded for the new owner leaves the old one's as it was."""
+    """An organization was set, or a key changed. A record for the new owner leaves the old one's as it was."""
     if known:
         create(face, client)
     else:

@@ -20,7 +20,7 @@ from helpers import Face, SyncFace
 from helpers.children import tell
 from helpers.exports import eventually
 from helpers.lake import alter, opened
-from helpers.once import CREATE, NAME, create, is_unknown, posts
+from helpers.once import CREATE, NAME, create, is_unknown, posts, wait_until_read
 from helpers.phases import pending
 from helpers.preload import build
 from helpers.scripts import environment, run_script
@@ -46,7 +46,7 @@ def power_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         pytest.param("POST ", False, "unknown", id="before the request"),
         pytest.param("job-", False, "created", id="after the call"),
-        # What the two above can tell: nothing of it was there if a sync does nothing.
+        # Shows that the two above can fail: nothing is there if a sync does nothing.
         pytest.param("POST ", True, "lost", id="before the request, without syncs"),
     ],
 )
@@ -117,6 +117,7 @@ def test_killed_at_any_step_a_creation_is_made_once(
                 "KILLED_AT": str(step),
             }
             ended = run_script(CREATE, str(store), stub=stub, env=env)
+            wait_until_read(stub)
             sent = posts(stub)
             try:
                 create(face, client)
@@ -225,8 +226,11 @@ def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
     (warning,) = (each.message for each in caught)
     assert isinstance(warning, UnrecordedJobWarning)
     assert (warning.name, warning.job_id, "no room" in warning.reason) == (NAME, "job-2", True)
-    assert "job job-2 was created under the name" in caplog.text
-    assert "no room" in caplog.text
+    record: Any = next(each for each in caplog.records if "created under the name" in each.getMessage())
+    assert "job job-2 was created under the name" in record.getMessage()
+    assert "no room" in record.getMessage()
+    known = (record.project_id, record.job_id, record.host, record.error_type)
+    assert known == (stub.project_id, "job-2", "127.0.0.1", "DocPlatformError")
     assert is_unknown(face, client)
 
 

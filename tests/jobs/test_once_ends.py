@@ -68,6 +68,31 @@ except ZeroDivisionError:
 }
 
 
+CHILD = """
+import concurrent.futures, multiprocessing, os, shutil, sys
+import docplatform
+
+method, store, target = sys.argv[1:]
+client = docplatform.Client(store=store)
+
+def create():
+    client.create_job("Document release 1.4", once="docs-1.4")
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(method.split()[0])
+    if method.endswith("pool"):
+        with concurrent.futures.ProcessPoolExecutor(1, context) as pool:
+            pool.submit(create).result()
+    else:
+        child = context.Process(target=create)
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    print(os.listdir(os.path.dirname(store)), flush=True)
+    shutil.copy(store, target)
+"""
+
+
 def check(stub: StubServer, copy: Path) -> None:
     with stub.client(store=copy) as client:
         assert client.create_job(PROMPT, once=NAME).id == "job-1"
@@ -80,6 +105,20 @@ def test_a_copy_of_the_one_file_knows_the_names_after_any_normal_end(
 ) -> None:
     copy = tmp_path / "copy.db"
     ended = run_script(BEGIN + ENDS[end], str(store), str(copy), stub=stub)
+    assert ended.out.strip() == str([store.name]), ended
+    check(stub, copy)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="these start methods are POSIX's")
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn", "fork pool"])
+def test_a_copy_of_the_one_file_knows_the_names_of_a_child_process(
+    stub: StubServer, store: Path, tmp_path: Path, method: str
+) -> None:
+    """A child of ``multiprocessing`` ends without the callbacks of ``atexit``."""
+    script, copy = tmp_path / "script.py", tmp_path / "copy.db"
+    script.write_text(CHILD)
+    line = [sys.executable, str(script), method, str(store), str(copy)]
+    ended = run_command(line, stub=stub)
     assert ended.out.strip() == str([store.name]), ended
     check(stub, copy)
 

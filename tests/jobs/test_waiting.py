@@ -10,6 +10,7 @@ import pytest
 
 from docplatform import (
     AuthenticationError,
+    DataWarning,
     JobFailedError,
     ServerError,
     UnconfirmedWriteError,
@@ -74,6 +75,31 @@ def test_a_wait_that_is_too_long_carries_the_job_and_can_go_on(face: Face, stub:
     assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
 
 
+@pytest.mark.row("N5")
+def test_a_status_that_is_not_known_is_warned_of_and_can_end_the_wait(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    stub.script_job("active", "cancelled")
+    with (
+        pytest.warns(DataWarning, match=r"the status 'cancelled', which this client does not know") as warned,
+        pytest.raises(
+            WaitTimeoutError, match=r"which this client does not know.*final=\(\"cancelled\",\)"
+        ) as caught,
+    ):
+        face.run(client.run_job("Fix it", timeout=0.3, poll_interval=0.01, max_poll_interval=0.01))
+    assert len(warned) == 1
+    assert warned[0].filename == __file__ or face.name == "async"
+    assert "keeps running" not in str(caught.value)
+    final: dict[str, Any] = {"final": ("cancelled",), **SOON}
+    assert face.run(client.wait_for_job("job-1", **final)).status == "cancelled"
+    stub.fail_next(200, times=2, body={"id": "job-1", "status": "cancelled"}, path="/job/job-1")
+    assert face.run(client.follow_up("job-1", "And that", settle=0, **final)).status == "cancelled"
+    stub.script_job("cancelled")
+    assert face.run(client.run_job("Fix it", **final)).status == "cancelled"
+    stub.script_job("cancelled")
+    report = face.run(client.run_jobs({"links": "Fix it"}, **final))
+    assert report.done["links"].status == "cancelled"
+
+
 def test_every_duration_may_be_a_timedelta(face: Face, stub: StubServer) -> None:
     soon = timedelta(milliseconds=5)
     durations = {"timeout": timedelta(minutes=1), "poll_interval": soon, "max_poll_interval": soon}
@@ -109,7 +135,15 @@ def test_durations_out_of_range_are_refused_at_the_call(
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"timeout": "60"}, {"poll_interval": None}, {"check": "yes"}, {"on_poll": "print"}, {"tiemout": 3}],
+    [
+        {"timeout": "60"},
+        {"poll_interval": None},
+        {"check": "yes"},
+        {"final": "cancelled"},
+        {"final": 3},
+        {"on_poll": "print"},
+        {"tiemout": 3},
+    ],
 )
 def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, wrong: dict[str, Any]) -> None:
     client = face.client(stub)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, Comparison, Totals
+from docplatform import BudgetError, Comparison, DataWarning, Totals
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import readers
@@ -39,15 +40,24 @@ def test_a_month_beside_the_one_before(face: Face, stub: StubServer) -> None:
         "human": 150,
         "human_before": 50,
         "human_change": 100,
+        "human_growth": 2.0,
+        "human_significant": True,
         "ai": 60,
         "ai_before": 20,
         "ai_change": 40,
+        "ai_growth": 2.0,
+        "ai_significant": True,
         "total": 300,
         "total_before": 100,
         "total_change": 200,
-        "significant": True,
+        "total_growth": 2.0,
+        "total_significant": True,
     }
-    assert [row["significant"] for row in found] == [True, True, False, True, True]
+    assert [row["total_significant"] for row in found] == [True, True, False, True, True]
+    assert found[3]["total_growth"] is None
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.to_dicts(), again.pace, again.change) == (found.to_dicts(), found.pace, found.change)
+    assert again.to_arrow().equals(found.to_arrow())
 
 
 def test_what_moved_comes_first_by_how_far(face: Face, stub: StubServer) -> None:
@@ -58,10 +68,19 @@ def test_what_moved_comes_first_by_how_far(face: Face, stub: StubServer) -> None
         ["/new"],
         ["/gone"],
     ]
+    assert isinstance(found.risers(1), Comparison)
     assert found.risers(1)[0] == found[0]
-    assert found.risers(0) == []
+    assert len(found.risers(0)) == 0
+    # Too few of those who read it are agents.
+    assert paths(found.vanished(of="human")) == ["/gone"]
+    assert paths(found.vanished(of="ai")) == []
+    sections = found.sections("human")
+    assert sections.to_pandas().columns.to_list() == list(sections[0])
+    assert pickle.loads(pickle.dumps(sections)).to_dicts() == sections.to_dicts()
     with pytest.raises(ValueError, match=r"^n must be a whole number from 0 on"):
         found.new(-1)
+    with pytest.raises(ValueError, match='of must be "human", "ai" or "total"; it is "people"'):
+        found.fallers(of="people")
 
 
 def test_any_two_periods_can_be_compared(face: Face, stub: StubServer) -> None:
@@ -118,20 +137,73 @@ def test_wrong_periods_raise_at_the_call(
     assert stub.peak_connections == 0
 
 
+def test_periods_of_different_length_are_said_first_and_warned_of(face: Face, stub: StubServer) -> None:
+    with pytest.warns(
+        DataWarning,
+        match="2024 has 366 days, and 1 January 2025 to 31 December 9998 has 2912443 days: the longer",
+    ):
+        found = face.run(face.client(stub).compare_visitors("2024", "2025-01 to 9998-12"))
+    first = "2024 (366 days) and 1 January 2025 to 31 December 9998 (2,912,443 days, not over)"
+    assert str(found).splitlines()[:2] == [first, "Readers: 545, after 545 so far"]
+    for shown in (found.plot().get_title().replace("\n", " "), found._repr_html_()):
+        assert f"{first}. " in shown
+    for shown in (found.plot().get_xlabel().replace("\n", " "), found._repr_html_(), str(found)):
+        assert "Note: 2024 has 366 days, and " in shown
+
+
+def test_what_print_and_a_notebook_show(face: Face, stub: StubServer) -> None:
+    found = face.run(face.client(stub).compare_visitors("2024-01"))
+    assert str(found) == SHOWN
+    html = found._repr_html_()
+    for text in (
+        "January 2024 and December 2023. Readers hardly changed",
+        ">new *<",
+        ">gone *<",
+        "+200% *",
+    ):
+        assert text in html
+    assert "1 path; * is a significant change:" in str(found.risers(of="ai"))
+    assert "3 paths, sorted by total; * is a significant change:" in str(found.top(3))
+    assert "2 paths, in the service's order; * is a significant change:" in str(found.head(2))
+    same = face.run(face.client(stub).compare_visitors("2024-02", "2024-03"))
+    assert str(same).splitlines()[-1] == "No path changed significantly."
+
+
+SHOWN = """\
+January 2024 and December 2023
+Readers hardly changed: 545 after 550 (0.9% fewer)
+People hardly changed: 272 after 275 (1.1% fewer)
+AI agents hardly changed: 109 after 110 (0.9% fewer)
+4 of 5 paths changed significantly (*), those that changed most:
+┌───────┬────────┬─────┬─────────┬─────────┬───────────┐
+│ path  ┆ before ┆ now ┆     all ┆  people ┆ AI agents │
+╞═══════╪════════╪═════╪═════════╪═════════╪═══════════╡
+│ /a    ┆    100 ┆ 300 ┆ +200% * ┆ +200% * ┆   +200% * │
+│ /b    ┆    300 ┆ 100 ┆  \u221267% * ┆  \u221267% * ┆    \u221267% * │
+│ /gone ┆     50 ┆   0 ┆  gone * ┆  gone * ┆     \u2212100% │
+│ /new  ┆      0 ┆  40 ┆   new * ┆   new * ┆           │
+└───────┴────────┴─────┴─────────┴─────────┴───────────┘"""
+
+
 def test_a_comparison_has_a_chart(face: Face, stub: StubServer) -> None:
     found = face.run(face.client(stub).compare_visitors("2024-01"))
     axes = found.plot()
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["/a", "/new", "/gone", "/b"]
     assert [bar.get_width() for bar in axes.patches] == [200, 40, -50, -200]
-    assert axes.get_title().startswith("January 2024 and December 2023: ")
+    assert axes.get_title().startswith("January 2024 and December 2023. ")
     two = found.plot(2)
     assert [bar.get_width() for bar in two.patches] == [200, -200]
     with pytest.raises(ValueError, match="n: must be 1 or more"):
         found.plot(0)
-    late = face.run(face.client(stub).compare_visitors("2024", "2025-01 to 9998-12"))
-    for shown in (late.plot().get_title().replace("\n", " "), late._repr_html_()):
-        assert f"2024 and {late.before} (not over): " in shown
+    said = [label.get_text() for label in axes.texts]
+    assert said == ["+200%", "new", "gone", "\u221267%"]
+    assert axes.get_legend() is None
+    people = found.plot(of="human")
+    assert [bar.get_width() for bar in people.patches] == [100, 20, -25, -100]
+    assert (
+        people.get_title().replace("\n", " ").endswith(". People hardly changed: 272 after 275 (1.1% fewer)")
+    )
     # A row for each page that changed, also where none did.
     same = face.run(face.client(stub).compare_visitors("2024-02", "2024-03"))
     assert same.plot().patches == [] or len(same.plot().patches) == 0

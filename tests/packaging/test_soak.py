@@ -85,3 +85,8 @@ def test_wrong_rows_requests_and_messages_are_discrepancies() -> None:
 
 def test_a_step_that_dies_at_random_creates_no_job_twice() -> None:
     assert "0 discrepancies (seed 7)" in soak("soak.pipeline", "--runs", "25")
+
+
+@pytest.mark.row("M11")
+def test_fixes_that_are_killed_at_random_instants_create_each_job_once() -> None:
+    assert "0 discrepancies (seed 7)" in soak("soak.fix", "--kills", "4")

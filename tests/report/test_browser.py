@@ -15,7 +15,7 @@ from docplatform import Totals
 from docplatform.cli.report import figures
 from docplatform.cli.report import page as report
 from helpers.browser import browser as started
-from helpers.reports import change
+from helpers.reports import DATES, change
 
 pytestmark = pytest.mark.one_python
 
@@ -60,7 +60,7 @@ REPORT = figures.Report(
     ),
     comparison=figures.Comparison(
         name="December 2025",
-        days=30,
+        dates=DATES,
         rows=900_000,
         totals=Totals(100_000_000, 90_000_000, 180_000_000),
         risers=[
@@ -185,7 +185,7 @@ def test_every_text_has_enough_contrast(browser: Browser, file: Path) -> None:
 def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Browser, file: Path) -> None:
     found = figures.Comparison(
         name="December 2025",
-        days=31,
+        dates=DATES,
         rows=3,
         totals=Totals(900, 200, 1_000),
         fallers=[change("/auth", 600, 300)],
@@ -207,8 +207,8 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
             "[...document.querySelectorAll('.summary p')].filter(e => e.getBoundingClientRect().bottom < 700).map(e => e.innerText)"
         )
         assert seen == [
-            "The number of readers fell by 20%: from 1,000 in December 2025 to 800.",
-            "There were 22% fewer people and about as many AI agents; 24% of all readers are AI agents.",
+            "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).",
+            "People fell by 19%, and AI agents hardly changed; 24% of all readers are AI agents.",
             "/auth (\u2212300) lost the most readers.",
         ]
 

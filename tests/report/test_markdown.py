@@ -64,7 +64,10 @@ def test_it_says_what_the_page_says() -> None:
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, trend=trend(10, 20, first=date(2026, 1, 1)))
     text = markdown.render(report)
-    assert "**The number of readers fell by 20%: from 1,000 in December 2025 to 800.**" in text
+    assert (
+        "**The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).**"
+        in text
+    )
     assert "`/auth` (\u2212200) lost the most readers. `/up` (+30) gained the most." in text
     assert "| Readers | December 2025 | January 2026 | Change | % |" in text
     assert "| All | 1,000 | 800 | \u2212200 | \u221220% |" in text

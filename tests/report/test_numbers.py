@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from math import inf
 from random import Random
 from typing import Any, NamedTuple
 
@@ -13,9 +14,11 @@ import pytest
 from docplatform import Totals
 from docplatform.cli.report import figures, markdown, page
 from docplatform.cli.report.words import part, percent
+from helpers import judge
 from helpers.reports import Parsed, made
 
 NOW, BEFORE = "March 2026", "February 2026"
+DATES = judge.FEBRUARY, judge.MARCH
 LISTED = 4
 """How many pages of each kind are listed."""
 NUMBER = re.compile(r"[+\u2212<>]*\d+(?:,\d{3})*(?:\.\d+)?(?:%|\u00d7)?")
@@ -90,6 +93,8 @@ class Truth:
     totals_before: Totals
     totals: Totals
     slices: list[figures.Slice]
+    of: str = "total"
+    """The kind of readers whose changes are listed."""
 
     @classmethod
     def random(cls, random: Random) -> Truth:
@@ -124,7 +129,16 @@ class Truth:
         for path, counts in self.now.items():
             gathering.add({"path": path, **counts._asdict()})
         rows = [{"path": path, **counts._asdict()} for path, counts in self.before.items()]
-        found = figures.compare(rows, self.now, LISTED, name=BEFORE, days=28, totals=self.totals_before)
+        found = figures.compare(
+            rows,
+            self.now,
+            LISTED,
+            name=BEFORE,
+            dates=DATES,
+            totals=self.totals_before,
+            totals_now=self.totals,
+        )
+        self.of = found.of
         return made(
             **vars(gathering.figures()), name=NOW, days=31, totals=self.totals, comparison=found,
             trend=figures.Trend(every="day", slices=self.slices),
@@ -133,34 +147,45 @@ class Truth:
     # -- what is true --
 
     def gain(self, path: str) -> int:
+        before, now = self.counts(path)
+        return now - before
+
+    def counts(self, path: str, of: str | None = None) -> tuple[int, int]:
+        """Its readers of the listed kind, before and now."""
         none = Totals(0, 0, 0)
-        return self.now.get(path, none).total - self.before.get(path, none).total
+        before, now = (getattr(side.get(path, none), of or self.of) for side in (self.before, self.now))
+        return before, now
+
+    def changed(self, of: str) -> list[str]:
+        """The risers, fallers, new and vanished pages of a kind, in their order."""
+        paths = [*dict.fromkeys([*self.now, *self.before])]
+        pairs = {path: self.counts(path, of) for path in paths}
+        judged = (
+            judge.judge(*map(list, zip(*pairs.values(), strict=True))) if pairs else judge.Judged(1, [], [])
+        )
+        found = [
+            path
+            for path, flag in zip(paths, judged.significant, strict=True)
+            for b, n in [pairs[path]]
+            if flag and (not b or (n > b) == (n > judged.pace * b))
+        ]
+        return sorted(
+            found, key=lambda path: (-abs(pairs[path][1] - pairs[path][0]), -max(pairs[path]), path)
+        )
 
     def moved(self, sign: int) -> list[str]:
-        """The pages that were there before and are now, and changed beyond chance, in their order."""
-        found = [
-            path
-            for path in self.now.keys() & self.before.keys()
-            if self.now[path].total
-            and self.before[path].total
-            and sign * self.gain(path) > 0
-            and self.gain(path) ** 2 > 4 * (self.now[path].total + self.before[path].total)
+        """Those that were read in both periods, and gained or lost."""
+        return [
+            path for path in self.changed(self.of) if all(self.counts(path)) and sign * self.gain(path) > 0
         ]
-        larger = {path: max(self.now[path].total, self.before[path].total) for path in found}
-        return sorted(found, key=lambda path: (-sign * self.gain(path), -larger[path], path))
 
     def change(self, path: str) -> list[int | Percent | Share]:
-        before, now = self.before[path].total, self.now[path].total
+        before, now = self.counts(path)
         return [before, now, Signed(now - before), Percent(before, now)]
 
-    def once(self, here: Rows, there: Rows) -> list[str]:
-        """The pages that have readers here and none there."""
-        found = [
-            path
-            for path, counts in here.items()
-            if counts.total and (path not in there or not there[path].total)
-        ]
-        return sorted(found, key=lambda path: (-here[path].total, path))
+    def once(self, here: int) -> list[str]:
+        """Those that were read only before (0) or only now (1)."""
+        return [path for path in self.changed(self.of) if not self.counts(path)[1 - here]]
 
     def section(self, rows: Rows, name: str) -> tuple[int, Totals]:
         inside = [counts for path, counts in pages(rows).items() if self.named(path) == name]
@@ -263,8 +288,8 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
     if before:
         for heading, sign in (("Risers", 1), ("Fallers", -1)):
             table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
-        table("New pages", [(path, [now[path].total]) for path in truth.once(now, before)[:LISTED]])
-        table("Vanished pages", [(path, [before[path].total]) for path in truth.once(before, now)[:LISTED]])
+        for heading, here in (("Vanished pages", 0), ("New pages", 1)):
+            table(heading, [(path, [truth.counts(path)[here]]) for path in truth.once(here)[:LISTED]])
     now, before = pages(now), pages(before)
     top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
     table("The most read pages", [(path, [*now[path]]) for path in top])
@@ -300,20 +325,40 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
     """Each number of the sentences on top, of the advice and of the notes."""
     before, now = truth.totals_before, truth.totals
     first, second, *rest = shown.summary
-    assert numbers(first)[-2:] == [f"{before.total:,}", f"{now.total:,}"]
-    if len(numbers(first)) == 3:
-        check_said(numbers(first)[0], first, before.total, now.total)
-    people, agents, of_all = re.split(" and |;", second)
-    for words, was, is_ in ((people, before.human, now.human), (agents, before.ai, now.ai)):
-        for text in numbers(words):
-            check_said(text, words, was, is_)
-        more = "more" in words or "times as many" in words
-        assert (more and is_ > was) or ("fewer" in words and is_ < was) or not numbers(words)
-    check(numbers(of_all), [Share(now.ai, now.total)], second)
+    assert numbers(first.partition(" (")[0])[-2:] == [f"{before.total:,}", f"{now.total:,}"]
+    told = {
+        kind: judge.change(getattr(before, kind), getattr(now, kind), *DATES)
+        for kind in ("human", "ai", "total")
+    }
+    parted = [told[kind][1] for kind in ("human", "ai")].count("rose") == 1
+    assert parted == ("Readers in all" in first)
+    for kind, words in (("human", "People"), ("ai", "AI agents"), ("total", "The number of readers")):
+        (value, verdict), text = told[kind], first if parted or kind == "total" else second
+        if parted and kind == "total":
+            check(
+                numbers(first.partition("Readers in all")[2])[:1], [Percent(before.total, now.total)], first
+            )
+            continue
+        said = re.search(
+            f"{words} (hardly changed|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
+            text,
+        )
+        assert said is not None, text
+        assert said[1] == verdict
+        if value == inf:
+            assert said[2].strip(",.:") == "0"
+        elif said[2]:
+            known = abs(100 * value) if said[3] == "%" else value + 1
+            assert abs(float(said[2].replace(",", "")) - known) <= 0.5
+    for share, more in re.findall(r"\(([\d.,]+)% (more|fewer)", first):
+        plain = now.total / before.total - 1
+        assert more == ("more" if plain > 0 else "fewer")
+        assert abs(float(share.replace(",", "")) - abs(100 * plain)) <= 0.5
+    check(numbers(second)[-1:], [Share(now.ai, now.total)], second)
     for sentence in rest:
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):
             assert agrees(number, Signed(truth.gain(path)))
-        came, gone = len(truth.once(truth.now, truth.before)), len(truth.once(truth.before, truth.now))
+        gone, came = (len(truth.once(here)) for here in (0, 1))
         for count, word in ((came, "new"), (gone, "vanished")):
             found = re.search(rf"(\d+) pages? \w+ {word}", sentence)
             assert (int(found[1]) if found else 0) == count
@@ -323,7 +368,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             assert path is not None
             expected: list[Any] = [abs(truth.gain(path[1]))]
             if "lost" in advice:
-                expected.append(Percent(truth.before[path[1]].total, truth.now[path[1]].total))
+                expected.append(Percent(*truth.counts(path[1])))
             check(numbers(advice.replace(path[1], "")), expected, advice)
         elif "AI agents read" in advice:
             path = re.search(r"AI agents read (/[\w./]+)", advice)
@@ -331,15 +376,9 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             _, ai, total = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, total)], advice)
         else:
-            gone = len(truth.once(truth.before, truth.now))
+            gone = len(truth.once(0))
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
-    assert numbers(shown.notes) == ["31", "28"]
-
-
-def check_said(text: str, words: str, before: int, now: int) -> None:
-    """A share within a sentence, which has a word for its sign."""
-    sign = "" if text.endswith("\u00d7") else "\u2212" if "fell" in words or "fewer" in words else "+"
-    assert agrees(sign + text, Percent(before, now)), (words, before, now)
+    assert numbers(shown.notes)[:2] == ["31", "28"]
 
 
 def check_hovers(truth: Truth, parsed: Parsed) -> None:
@@ -349,7 +388,7 @@ def check_hovers(truth: Truth, parsed: Parsed) -> None:
     if truth.totals.total < truth.totals_before.total:
         sides.reverse()
     if truth.before:
-        expected += [[truth.before[path].total, truth.now[path].total] for side in sides for path in side]
+        expected += [[*truth.counts(path)] for side in sides for path in side]
     expected += [[one.human, one.ai, one.total] for one in truth.slices]
     top = sorted(pages(truth.now).values(), key=lambda counts: -counts.total)[:LISTED]
     expected += [[counts.human, counts.ai] for counts in top]

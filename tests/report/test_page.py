@@ -12,7 +12,7 @@ import pytest
 from docplatform import Totals
 from docplatform.cli.report import figures, page
 from docplatform.cli.report.top import Top
-from helpers.reports import Parsed, change, comparison, counted, headings, made, trend
+from helpers.reports import DATES, Parsed, change, comparison, counted, headings, made, trend
 
 EVIL = "<script>alert(1)</script>\"'&</style></title>\u202e\x1b[31m"
 
@@ -128,10 +128,12 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
     )
     parsed = Parsed(page.render(made(totals=Totals(600, 330, 800), comparison=found)))
-    assert "The number of readers fell by 20%: from 1,000 in December 2025 to 800." in parsed.text
     assert (
-        "There were 25% fewer people and about as many AI agents; 41% of all readers are AI agents."
+        "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all)."
         in parsed.text
+    )
+    assert (
+        "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
     )
     assert "/auth (\u2212200) lost the most readers. /up (+30) gained the most." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
@@ -145,7 +147,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
 
 
 def test_a_comparison_of_the_totals_alone_is_no_comparison_of_pages() -> None:
-    found = figures.Comparison(name="December 2025", days=31, totals=Totals(2, 1, 2_000))
+    found = figures.Comparison(name="December 2025", dates=DATES, totals=Totals(2, 1, 2_000))
     report = made(totals=Totals(3, 2, 4_000), comparison=found, left_out={"comparison": "it is large"})
     html = page.render(report)
     assert "The number of readers rose by 100%: from 2,000 in December 2025 to 4,000." in html
@@ -158,14 +160,19 @@ def test_what_is_not_sure_is_said() -> None:
         more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
-    assert "No page changed by more than chance can explain. No page is new, and none has vanished." in said()
+    assert "No page changed by more than chance, the growth of the whole site" in said()
     assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
-    assert "The number of readers hardly changed: from 2 in December 2025 to 4." in said()
+    assert "The number of readers hardly changed: from 2 in December 2025 to 4 (100% more)." in said()
     assert "one side alone" not in said()
+    fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
+    assert (
+        "Changes are counted per day or per working day where that explains a part"
+        in Parsed(page.render(fell)).text
+    )
     days = ("21 November 2026", "15 January to 14 February 2026")
-    assert [f"from 2 ({name}) to 4." in said(name=name) for name in days] == [True, True]
+    assert [f"from 2 ({name}) to 4 (" in said(name=name) for name in days] == [True, True]
 
 
 def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:

@@ -194,7 +194,7 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         stub.reset()
         found = summary(cli, file, *there, "--before", "2025-12", "-n", "7")
         assert (found["requests"], found["left_out"]) == (52, {})
-        assert len(found["comparison"]["risers"]) == 7
+        assert len(found["comparison"]["risers"]) == 2
 
 
 def test_of_a_large_site_the_totals_are_compared_also_if_the_store_has_the_pages(

@@ -172,6 +172,7 @@ def test_a_second_sync_waits_or_stops(face: Face, store: Path, caplog: pytest.Lo
             class Killer(logging.Handler):
                 def emit(self, record: logging.LogRecord) -> None:
                     if record.getMessage() == waiting:
+                        assert record.__dict__["host"] == "127.0.0.1"
                         other.signal(9)
 
             logger, killer = logging.getLogger("docplatform"), Killer()

@@ -19,7 +19,7 @@ from docplatform.testing import StubServer
 from helpers.pages import rows
 
 COUNTS = ["human", "ai", "total"]
-SIDES = [f"{kind}{side}" for kind in COUNTS for side in ("", "_before", "_change")]
+SIDES = [f"{kind}{side}" for kind in COUNTS for side in ("", "_before", "_change", "_growth", "_significant")]
 WEEKS: dict[str, Any] = {"period": "2024-01", "every": "week"}
 KINDS: dict[str, tuple[Callable[[Client], Any], int, list[str], tuple[str, ...]]] = {
     "visitors": (
@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[Callable[[Client], Any], int, list[str], tuple[str, ...]]
     "comparison": (
         lambda client: client.compare_visitors("2024-01"),
         7,
-        ["path", *SIDES, "significant"],
+        ["path", *SIDES],
         ("January 2024", "December 2023"),
     ),
 }

@@ -294,15 +294,23 @@ def test_both_reasons_for_a_hollow_point_are_in_the_caption(client: Client) -> N
 
 
 TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
-    ([(100, 50), (70, 60), (120, 90)], "month", "Readers rose from 150 to 210"),
-    ([(100, 50), (90, 40)], "month", "Readers fell from 150 to 130"),
+    ([(1_000, 500), (700, 600), (1_200, 900)], "month", "Readers rose from 1,500 to 2,100"),
+    ([(1_000, 500), (800, 350)], "month", "Readers fell from 1,500 to 1,150"),
+    # The second month has three days fewer.
+    ([(31_000, 15_500), (28_000, 14_000)], "month", "Readers hardly changed, from 46,500 to 42,000"),
+    # Chance alone may take a tenth of so few.
+    ([(100, 50), (90, 45)], "week", "Readers hardly changed, from 150 to 135"),
     ([(1_000, 500), (1_005, 504)], "week", "Readers hardly changed, from 1,500 to 1,509"),
     ([(100, 50), (100, 50)], "week", "Readers stayed at 150"),
-    ([(100, 50), (70, 90)], "month", "People fell from 100 to 70, and AI agents rose from 50 to 90"),
     (
-        [(100, 50), (101, 90)],
+        [(1_000, 500), (700, 900)],
         "month",
-        "People hardly changed, from 100 to 101, and AI agents rose from 50 to 90",
+        "People fell from 1,000 to 700, and AI agents rose from 500 to 900",
+    ),
+    (
+        [(1_000, 500), (1_010, 900)],
+        "month",
+        "People hardly changed, from 1,000 to 1,010, and AI agents rose from 500 to 900",
     ),
     ([(100, 50)], "month", "Readers: 150"),
     # The last day may be a Sunday.

@@ -6,12 +6,13 @@ import copy
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from html import escape
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from docplatform import VisitorTable
+from docplatform import TrendTable, VisitorTable
 from docplatform.testing import StubServer
 from helpers.exports import ROWS, collect
 from helpers.pages import row
@@ -88,6 +89,54 @@ def test_slices_are_lists(table: VisitorTable, cut: slice) -> None:
     assert isinstance(table[cut], list)
     with pytest.raises(ValueError, match="zero"):
         table[::0]
+
+
+def test_top_and_head_are_tables_of_the_same_kind(table: VisitorTable, stub: StubServer) -> None:
+    best = table.top(3, by="ai")
+    assert isinstance(best, VisitorTable)
+    assert best.to_dicts() == sorted(ROWS, key=lambda row: -row["ai"])[:3]
+    assert (best.totals, best.requests) == (table.totals, table.requests)
+    assert table.head(2).to_dicts() == ROWS[:2]
+    assert best.head(1)[0] == best[0]
+    assert (len(table.top()), len(table.head()), len(table.top(1_000)), len(table.head(0))) == (
+        10,
+        10,
+        600,
+        0,
+    )
+    again = pickle.loads(pickle.dumps(best))
+    assert (again.to_dicts(), str(again)) == (best.to_dicts(), str(best))
+    with stub.client() as client:
+        days = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-05")
+        searches = client.searches("2026-01").collect()
+    most = days.top(2)
+    assert isinstance(most, TrendTable)
+    assert most.to_dicts() == sorted(days, key=lambda day: -day["total"])[:2]
+    assert days.top(2, by="date_from").to_dicts() == days[:-3:-1]
+    hits = [row["hits"] for row in searches.top(by="hits")]
+    assert hits == sorted((row["hits"] for row in searches), reverse=True)[:10]
+    with pytest.raises(ValueError, match=r'of numbers or times \(hits, ctr, lastSearchedAt\); it is "total"'):
+        searches.top()
+    with pytest.raises(ValueError, match="n must be a whole number from 0 on"):
+        table.head(-1)
+
+
+def test_the_order_of_rows_is_said_wherever_they_are_shown(table: VisitorTable, stub: StubServer) -> None:
+    for found, order in (
+        (table, "in the service's order"),
+        (table.head(3), "in the service's order"),
+        (table.top(20, by="ai"), "sorted by ai"),
+        (table.top(20, by="ai").head(15), "sorted by ai"),
+    ):
+        assert str(found).splitlines()[0].endswith(f", {order}")
+        assert f"pages, {escape(order)}" in found._repr_html_()
+    with stub.client() as client:
+        days = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-05")
+        searches = client.searches("2026-01").collect()
+    assert str(days).splitlines()[0] == "shape: (4, 6)"
+    assert str(days.head(2)).splitlines()[0] == "shape: (2, 6)"
+    assert str(days.top(2)).splitlines()[0] == "shape: (2, 6), sorted by total"
+    assert str(searches).splitlines()[0].endswith(", in the service's order")
 
 
 def test_a_table_cannot_be_changed(table: VisitorTable) -> None:

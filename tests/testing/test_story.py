@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from docplatform.testing import StubServer
+from docplatform.testing._story import PROBLEMS
 
 
 class Site:
@@ -97,3 +98,25 @@ def test_searches_and_ratings_add_up_and_are_of_pages_that_have_visitors(stub: S
         visited = {row["path"] for row in client.visitors("2026-01")}
         assert {row["path"] for row in client.feedback_by_page("2026-01")} <= visited
         assert {row["path"] for row in client.feedback("2026-01")} <= visited
+
+
+def test_readers_stumble_over_pages_that_they_leave(stub: StubServer) -> None:
+    before, now = Site(stub, "2026-09-01", "2026-10-01"), Site(stub, "2026-10-01", "2026-11-01")
+    for problem in PROBLEMS:
+        shares = [site.rows[problem.path]["human"] / site.totals["human"] for site in (before, now)]
+        assert shares[1] < 0.95 * shares[0]
+    with stub.client() as client:
+        assert PROBLEMS[0].path in {row["path"] for row in client.compare_visitors("2026-10").fallers()}
+
+
+def test_ratings_recover_in_the_months_after_a_job_for_the_page(stub: StubServer) -> None:
+    def readers(period: str) -> int:
+        found = (row["readers"] for row in client.fix_first(period) if row["path"] == PROBLEMS[0].path)
+        return sum(found)
+
+    with stub.client() as client:
+        job = client.run_job(client.fix_first("2026-10")[0]["prompt"], poll_interval=0.01)
+        assert job.pr_link
+        stub.jobs[0].created_at = "2026-09-20T08:00:00Z"
+        assert readers("2026-09") > 1_000
+        assert readers("2026-10") < 100

@@ -24,6 +24,7 @@ _MODULES = {
     "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
+    "docplatform.otel.instrument": ("opentelemetry",),
     "object_store": ("pyarrow",),
 }
 # The extra that brings a module.
@@ -31,6 +32,7 @@ _EXTRAS = {
     "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "arrow",
+    "opentelemetry": "otel",
     "xlsxwriter": "excel",
 }
 

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
 logger = logging.getLogger("docplatform")
 logger.addHandler(logging.NullHandler())
 
-FIELDS = ("method", "path", "attempt", "status", "elapsed", "request_id")
+FIELDS = (
+    "method",
+    "path",
+    "project_id",
+    "job_id",
+    "host",
+    "attempt",
+    "status",
+    "error_type",
+    "elapsed",
+    "request_id",
+)
 """The attributes of every record; ``None`` where the line is about no call, no attempt or no answer."""
+
+
+def watch(name: str, function: Callable[[Any], object], value: object) -> None:
+    """Calls a function that only watches; what it raises is logged."""
+    try:
+        function(value)
+    except Exception:
+        logger.warning("%s raised an error, which changes nothing", name, exc_info=True)
 
 
 def log(level: int, text: str, *values: object) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docplatform._hooks import changes, ranges
+from docplatform._hooks.shown import order
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
@@ -66,18 +67,20 @@ _SHOWN = 10
 
 def table(table: Table) -> str:
     """The first rows of a table, or the last slices of a trend, and what it is about."""
-    from docplatform._native import Comparison, TrendTable, VisitorTable
+    from docplatform._native import Comparison, FixList, TrendTable, VisitorTable
 
     if isinstance(table, Comparison):
-        names = ("path", "total_before", "total", "total_change")
-        unit = "page that changed most" if len(table) == 1 else "pages, those that changed most"
-        caption = f"{changes.title(table)}; {len(table):,} {unit}"
-        return _grid(caption, changes.largest(table, _SHOWN), names)
+        said, rows = changes.rows(table)
+        caption = ". ".join([*changes.lines(table), said, *changes.notes(table)])
+        return _grid(caption, rows, [*rows[0]] if rows else ["path"])
+    if isinstance(table, FixList):
+        about = ["What to fix first", *_range(table, "problem"), *table.warnings]
+        return _grid("; ".join(about), table[:_SHOWN], ("path", "query", "readers", "why"))
     if isinstance(table, VisitorTable):
         return _rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
     # The newest slices are the last.
-    end = "last" if isinstance(table, TrendTable) and "path" not in table._columns() else "first"
+    end = "first" if table._order else "last"
     return _rows(table, f"{name}: {'; '.join(_range(table, 'row', end))}", end)
 
 
@@ -158,6 +161,6 @@ def _caption(table: VisitorTable) -> str:
 def _range(table: Table, unit: str, end: str = "first") -> list[str]:
     unit = unit if len(table) == 1 else f"{unit}s"
     shown = f"{end} {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
-    parts = [shown]
+    parts = [shown + order(table)]
     named = ranges.name(table.date_from, table.date_to)
     return [*parts, named] if named else parts

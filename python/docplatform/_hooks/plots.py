@@ -7,16 +7,18 @@ import warnings
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
+from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from docplatform._hooks import ranges
+from docplatform._hooks.numbers import moved
 from docplatform._hooks.paths import BLANK, is_blank, shown
 from docplatform._native import _is_cut, _safe
 from docplatform.types import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.text import Text
@@ -118,7 +120,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     from matplotlib.dates import DateFormatter
 
     axes = ax if ax is not None else _axes(8)
-    slices = list(table)
+    slices = sorted(table, key=itemgetter("date_from"))
     days = [one["date_from"] for one in slices]
     ends, running = [one["date_to"] for one in slices], table._running
     cut = [end for day, end in zip(days, ends, strict=True) if _is_cut(table.every, day, end)]
@@ -199,6 +201,8 @@ def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> No
     axes.spines[["top", "right"]].set_visible(False)
     lines = (_wrapped(axes, line, axes.title) for line in title.split("\n"))
     axes.set_title("\n".join(lines), parse_math=False)
+    if not key.get("handles", True):
+        return
     key |= {"loc": "upper left", "ncols": 2, "frameon": False, "borderaxespad": 0}
     # Placed again at each drawing, so that the key is below the axis, also where the user names the axis later.
     setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_below_axis, axes))  # noqa: B010  # a method, to mypy
@@ -259,23 +263,19 @@ def _trend_title(table: TrendTable, whole: Sequence[Mapping[str, Any]]) -> str:
         # The first and the last may be a Thursday and a Sunday.
         return f"{noun} a day were between {min(total):,} and {max(total):,}\n{below}"
     people, agents = ("Views by people", "views by AI agents") if views else ("People", "AI agents")
-    went = _went(row["human"] for row in whole), _went(row["ai"] for row in whole)
+    went = _went(whole, "human"), _went(whole, "ai")
     if went[0].split()[0] != went[1].split()[0]:
         return f"{people} {went[0]}, and {agents} {went[1]}\n{below}"
-    return f"{noun} {_went(total)}\n{below}"
+    return f"{noun} {_went(whole, 'total')}\n{below}"
 
 
-_HARDLY = 0.02
-"""A change that is a smaller share of what was before is called none."""
-
-
-def _went(counts: Iterable[int]) -> str:
-    """How the last count differs from the first."""
-    first, *_, last = counts
-    if first == last:
-        return f"stayed at {first:,}"
-    verb = "hardly changed," if abs(last - first) < _HARDLY * first else "rose" if last > first else "fell"
-    return f"{verb} from {first:,} to {last:,}"
+def _went(whole: Sequence[Mapping[str, Any]], kind: str) -> str:
+    """The change from the first slice to the last one."""
+    first, *_, last = ((row[kind], (row["date_from"], row["date_to"])) for row in whole)
+    if first[0] == last[0]:
+        return f"stayed at {first[0]:,}"
+    verdict = moved(first[0], last[0], first[1], last[1]).verdict.replace("changed", "changed,")
+    return f"{verdict} from {first[0]:,} to {last[0]:,}"
 
 
 def _title(table: VisitorTable, rows: int, by: str) -> str:

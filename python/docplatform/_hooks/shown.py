@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from docplatform._native import _safe
+from docplatform._native import FixList, _safe
 
 if TYPE_CHECKING:
     from docplatform._native import AsyncRows, Rows, Table
@@ -23,45 +23,48 @@ GAP = "…"
 
 def text(table: Table) -> str:
     """The table in the width of the terminal, or 80 characters if there is none."""
-    columns, count = _columns(table), len(table)
+    schema, count = table._schema(), len(table)
+    columns, notes = schema, []
+    if isinstance(table, FixList):
+        # Its other texts are long.
+        columns = [column for column in schema if column[0] in {"path", "query", "readers", "why"}]
+        notes = [f"{_safe(note, MAX_TEXT)}." for note in table.warnings]
     parts = [(0, count)] if count <= 2 * HEAD else [(0, HEAD), (count - HEAD, count)]
-    names = [name for name, _ in table._schema()]
+    names = [name for name, _ in schema]
     values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
     cells = [
         [
             _safe(name, MAX_TEXT),
             "---",
             kind,
-            *(_shown(value, kind) for value in values[0][name]),
-            *(cell for rest in values[1:] for cell in (GAP, *(_shown(value, kind) for value in rest[name]))),
+            *(value(one) for one in values[0][name]),
+            *(cell for rest in values[1:] for cell in (GAP, *(value(one) for one in rest[name]))),
         ]
         for name, kind in columns
     ]
-    right = [kind in {"i64", "f64"} for _, kind in columns]
+    shape = f"shape: ({count:,}, {len(schema)}){order(table)}"
+    return "\n".join([shape, boxed(cells, [kind in {"i64", "f64"} for _, kind in columns], 3), *notes])
+
+
+def order(table: Table) -> str:
+    """The order of the rows, for the end of a sentence, if there is one to mention."""
+    return f", {table._order}" if table._order and len(table) > 1 else ""
+
+
+def boxed(cells: list[list[str]], right: list[bool], head: int) -> str:
+    """Columns in a box, with a line below the first ``head`` cells of each. Those of ``right`` are numbers."""
     cells, right = _fitted(cells, right, shutil.get_terminal_size().columns)
     widths = [max(map(_width, column)) for column in cells]
     lines = ["│ " + " ┆ ".join(map(_padded, line, widths, right)) + " │" for line in zip(*cells, strict=True)]
     rule = ["─" * (width + 2) for width in widths]
     return "\n".join(
         [
-            f"shape: ({len(table):,}, {len(columns)})",
             f"┌{'┬'.join(rule)}┐",
-            *lines[:3],
+            *lines[:head],
             f"╞{'╪'.join('═' * len(part) for part in rule)}╡",
-            *lines[3:],
+            *lines[head:],
             f"└{'┴'.join(rule)}┘",
         ]
-    )
-
-
-def _columns(table: Table) -> list[tuple[str, str]]:
-    """A comparison has too many columns for a terminal: all readers come first, and people and AI agents are left out first."""
-    columns = table._schema()
-    if ("total_change", "i64") not in columns:
-        return columns
-    return sorted(
-        columns,
-        key=lambda column: ("path", "total", "human", "ai", "significant").index(column[0].partition("_")[0]),
     )
 
 
@@ -95,10 +98,11 @@ def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
     return AttributeError(text, name=name, obj=owner)
 
 
-def _shown(value: object, kind: str) -> str:
+def value(value: object) -> str:
+    """A value as a cell shows it."""
     if value is None:
         return "null"
-    if kind == "i64":
+    if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if isinstance(value, datetime):
         # All are in UTC.

@@ -9,12 +9,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import docplatform
+from docplatform._hooks.patience import PATIENCE
 from docplatform.cli import exits, output, plain, secrets
 from docplatform.cli.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+ANSWER_PATIENCE = 5.0
+"""How long a signal leaves the service for its answer to a write, in seconds."""
 NEEDED = ("click", "rich")
 """What the extra ``cli`` brings."""
 
@@ -24,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     output.ready()
     try:
-        with _terminable():
+        with _terminable(), _patient():
             code = _outcome(given)
         output.flush()
     except BrokenPipeError:
@@ -56,6 +59,24 @@ def _terminable() -> Iterator[None]:
     finally:
         if ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def _patient() -> Iterator[None]:
+    """Gives a write that a signal interrupts the time for its answer. A second signal takes it."""
+
+    def announce() -> float:
+        output.say(
+            f"\nWaiting up to {ANSWER_PATIENCE:.0f} s for the service's answer, so that the outcome is known. A second signal, such as "
+            "Ctrl-C, ends at once."
+        )
+        return ANSWER_PATIENCE
+
+    before = PATIENCE.set(announce)
+    try:
+        yield
+    finally:
+        PATIENCE.reset(before)
 
 
 def _outcome(arguments: list[str]) -> int:

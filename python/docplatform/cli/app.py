@@ -9,11 +9,13 @@ import click
 
 import docplatform
 from docplatform.cli import (
+    api,
     compare,
     dataset,
     doctor,
     exits,
     export,
+    fix,
     job,
     plain,
     secrets,
@@ -118,10 +120,12 @@ def _of(listing: Listing) -> click.Group:
 
 
 for _command in (
+    fix.fix,
     job.group,
     *map(_of, LISTINGS),
     sync.sync,
     dataset.dataset,
+    api.api,
     report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import output, phrases
+from docplatform.cli import files, output, phrases
 from docplatform.cli.exits import Exit
 from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
 
 if TYPE_CHECKING:
-    from docplatform import JobsReport
+    from collections.abc import Callable
+
+    from docplatform import Client, JobsReport
     from docplatform.cli.session import Session
 
 
@@ -34,35 +37,59 @@ def read(file: str, *, quiet: bool) -> dict[str, str]:
 
 def run(session: Session, prompts: dict[str, str], **how: Any) -> None:
     """Runs the jobs, prints every outcome, and ends with the exit code of the worst one."""
+    files.check_printing()
+    show = partial(_show, session)
     with session.client() as client:
-        progress = Progress(f"Running {output.count(len(prompts), 'job')}", quiet=session.quiet)
-        try:
-            with progress, progress.counting():
-                report = client.run_jobs(
-                    prompts, once=session.store is not None, on_budget=session.on_budget, **how
-                )
-        except KeyboardInterrupt as interrupt:
-            if (begun := getattr(interrupt, "report", None)) is not None:
-                show(session, begun)
-            raise
-    show(session, report)
+        report = start(session, client, prompts, show, once=session.store is not None, **how)
+    show(report)
+    click.get_current_context().exit(worst(report))
+
+
+def start(
+    session: Session,
+    client: Client,
+    prompts: dict[str, str],
+    show: Callable[[JobsReport], None],
+    **how: Any,
+) -> JobsReport:
+    """Runs the jobs. If it is interrupted, ``show`` gets the outcomes until then."""
+    progress = Progress(f"Running {output.count(len(prompts), 'job')}", quiet=session.quiet)
+    try:
+        with progress, progress.counting():
+            return client.run_jobs(prompts, on_budget=session.on_budget, **how)
+    except KeyboardInterrupt as interrupt:
+        if (begun := getattr(interrupt, "report", None)) is not None:
+            show(begun)
+        raise
+
+
+def worst(report: JobsReport) -> Exit:
+    """The exit code of the worst outcome."""
     if report.unknown:
         waits = all(isinstance(error, TimeoutError) for error in report.unknown.values())
-        code = Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
-    else:
-        code = Exit.JOB_FAILED if report.failed else Exit.DONE
-    click.get_current_context().exit(code)
+        return Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
+    return Exit.JOB_FAILED if report.failed else Exit.DONE
 
 
-def show(session: Session, report: JobsReport) -> None:
-    """Prints the outcome of every job, as a table or as JSON."""
-    results = report.failed | report.unknown
-    jobs = report.to_dicts()
+def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
+    """The outcome of every job, with errors in the command line's words."""
+    results, jobs = report.failed | report.unknown, report.to_dicts()
     for job in jobs:
         if job["error"] is not None:
             job["error"] = phrases.whole(results[job["name"]], session.again)
+    return jobs
+
+
+def outcome(job: dict[str, Any]) -> str:
+    """The pull request of a job, or what happened instead."""
+    return str(job["pr_link"] or job["error"] or job["job"] or "")
+
+
+def _show(session: Session, report: JobsReport) -> None:
+    """Prints the outcome of every job, as a table or as JSON."""
+    jobs = told(session, report)
     if session.json:
         output.document({"jobs": jobs, "requests": report.requests})
         return
-    rows = [(job["name"], job["result"], job["pr_link"] or job["error"] or job["job"] or "") for job in jobs]
+    rows = [(job["name"], job["result"], outcome(job)) for job in jobs]
     output.table(rows, ("name", "result", "pull request, or what happened"))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from docplatform import DataWarning
+from docplatform import DataWarning, Totals
+from docplatform._hooks import changes
+from docplatform._hooks.numbers import MINUS, percent
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, beside, range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.report.words import CHANCE, MINUS, percent
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
 
@@ -44,7 +45,14 @@ def compare(listing: Listing) -> click.Command:
         default=5,
         show_default=True,
         metavar="N",
-        help="How many risers, fallers, new and vanished paths to list.",
+        help="How many sections, risers, fallers, new and vanished paths to list.",
+    )
+    @click.option(
+        "--of",
+        type=click.Choice(Totals._fields),
+        default="total",
+        show_default=True,
+        help="Whose changes to list: of people, AI agents or all.",
     )
     @output_options(None, "a table of the changes")
     @with_budget
@@ -55,6 +63,7 @@ def compare(listing: Listing) -> click.Command:
         *,
         before: str | None,
         number: int,
+        of: Literal["human", "ai", "total"],
         name: str | None,
         format_: str | None,
         force: bool,
@@ -81,38 +90,48 @@ def compare(listing: Listing) -> click.Command:
             Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
             warnings.catch_warnings(),
         ):
-            # Those of the comparison say the same, and of which period.
+            # The comparison's own warnings say the same, and name the period.
             warnings.simplefilter("ignore", DataWarning)
             read = getattr(client, f"compare_{listing.name}")
             found: Comparison = read(_words(now), _words(other), on_budget=session.on_budget)
-        if writer is not None:
-            writer.write(found)
+            if writer is not None:
+                writer.write(found)
         if session.json:
             where: dict[str, Any] = {} if writer is None else {"file": name, "format": writer.format}
-            output.document({**_facts(found, number), **where})
+            output.document({**_facts(found, number, of), **where})
             return
         if writer is None:
+            for line in changes.lines(found):
+                session.say(f"{line}.")
             rows: list[tuple[object, ...]] = [
-                (
-                    "site",
-                    "",
-                    found.totals_before.total,
-                    found.totals.total,
-                    _change(found.totals_before.total, found.totals.total),
-                )
+                *((kind, "", *_change(*_both(found, kind))) for kind in Totals._fields),
+                *(
+                    ("section", row["section"], *_change(row["before"], row["now"]))
+                    for row in found.sections(of)[:number]
+                    if row["significant"]
+                ),
+                *(
+                    (kind, row["path"], *_change(row[f"{of}_before"], row[of]))
+                    for kind, method in MOVERS.items()
+                    for row in getattr(found, method)(number, of)
+                ),
             ]
-            for kind, method in MOVERS.items():
-                for row in getattr(found, method)(number):
-                    numbers = row["total_before"], row["total"]
-                    rows.append((kind, row["path"], *numbers, _change(*numbers)))
-            output.table(rows, COLUMNS, title=f"{found.period} and {found.before}")
+            output.table(rows, COLUMNS, title=changes.periods(found))
         elif writer.path is not None:
             session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}: every path.")
-            session.say("The column significant says which of them changed by more than chance.")
+            session.say(
+                "The columns with significant in their names say which of them changed by more than chance explains."
+            )
         for warning in found.warnings:
             output.say(f"Note: {shown(warning)}.")
         if writer is None:
-            session.say(CHANCE)
+            session.say(changes.CHANCE)
+            for kind in Totals._fields:
+                count_ = len(found._movements(kind))
+                if kind != of and count_:
+                    session.say(
+                        f"{changes.kinds(found)[kind]}: {count(count_, 'path')} changed; --of {kind} lists them."
+                    )
         session.say(f"It took {count(found.requests, 'request')}.")
 
     return run
@@ -122,8 +141,8 @@ def _help(listing: Listing) -> str:
     return (
         "Compare a period with the one before: the whole site, and the paths that changed.\n\nWithout a PERIOD, it compares the last month "
         f"with the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; rows that are in the --store "
-        "already cost nothing.\n\nA path is a riser or faller if it was read in both periods and changed by more than chance can "
-        f"explain. With -o, the file has every path. {listing.in_short}."
+        "already cost nothing.\n\nPaths are listed that changed by more than chance, the growth of the whole site and the usual ups "
+        f"and downs of its pages explain. With -o, the file has every path. {listing.in_short}."
     )
 
 
@@ -132,13 +151,18 @@ def _words(days: Days) -> str:
     return f"{days.date_from} to {days.date_to - timedelta(1)}"
 
 
-def _change(before: int, now: int) -> str:
-    """A change as a number, and as a share of the number before."""
+def _change(before: int, now: int) -> tuple[int, int, str]:
+    """Two counts, and the change as a number and as a share of the number before."""
     share = f" ({percent(before, now)})".replace(MINUS, "-") if before else ""
-    return f"{now - before:+,}{share}"
+    return before, now, f"{now - before:+,}{share}"
 
 
-def _facts(found: Comparison, number: int) -> dict[str, Any]:
+def _both(found: Comparison, kind: str) -> tuple[int, int]:
+    """The totals of a kind before and now."""
+    return getattr(found.totals_before, kind), getattr(found.totals, kind)
+
+
+def _facts(found: Comparison, number: int, of: Literal["human", "ai", "total"]) -> dict[str, Any]:
     names = (
         "period",
         "before",
@@ -153,6 +177,10 @@ def _facts(found: Comparison, number: int) -> dict[str, Any]:
         **{name: getattr(found, name) for name in names},
         "totals": found.totals._asdict(),
         "totals_before": found.totals_before._asdict(),
+        "change": found.change._asdict(),
+        "pace": found.pace._asdict(),
         "rows": len(found),
-        **{method: getattr(found, method)(number) for method in MOVERS.values()},
+        "of": of,
+        "sections": found.sections(of)[:number],
+        **{method: getattr(found, method)(number, of).to_dicts() for method in MOVERS.values()},
     }

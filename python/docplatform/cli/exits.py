@@ -123,7 +123,9 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     if code in (Exit.KEY, Exit.USAGE):
         lines.append(f"`{again('doctor')}` checks every setting, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
-    if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
+    # A wait that timed out says itself whether its job keeps running.
+    says = (docplatform.NotFoundError, docplatform.WaitTimeoutError)
+    if job is not None and not job.is_final and not isinstance(error, says):
         lines.append(phrases.goes_on(again, job=job.id))
     for line in dict.fromkeys(lines):
         say(shown(line))

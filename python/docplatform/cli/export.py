@@ -98,7 +98,8 @@ def _help(listing: Listing) -> str:
         "request for each; every row then says which slice it belongs to."
     )
     return (
-        f"Export {listing.rows}.\n\nA file is written whole or not at all. With --json, a summary goes to standard output. "
+        f"Export {listing.rows}.\n\nRows are in the service's order. A file is written whole or not at all. With --json, a summary goes to standard "
+        f"output. "
         f"{listing.meaning}\n\nIt costs one request for each {listing.endpoint.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
         f"--store keeps what was fetched.{'' if listing.endpoint.has_totals else slices}"
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import DocPlatformError
+from docplatform import DocPlatformError, JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
@@ -31,7 +33,7 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-_wait_options = options(
+wait_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
     click.option(
         "--timeout",
         type=duration,
@@ -46,7 +48,28 @@ _wait_options = options(
         metavar="TIME",
         help="The time before the second poll; later intervals grow to 30 s.  [default: 2s]",
     ),
+    click.option(
+        "--final",
+        multiple=True,
+        metavar="STATUS",
+        help="A further status that ends the wait, such as cancelled. It can be given several times.  [default: completed, "
+        "failed and archived]",
+    ),
 )
+
+
+def concurrency_option(of: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How many of several jobs run at a time."""
+    return click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help=f"How many jobs of {of} run at the same time.",
+    )
+
+
 _once_option = click.option(
     "--once",
     "name",
@@ -58,27 +81,20 @@ _once_option = click.option(
 @group.command("run")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
-@_wait_options
+@wait_options
 @_once_option
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="How many jobs of a --file of several prompts run at the same time.",
-)
+@concurrency_option("a --file of several prompts")
 @with_creation
 def run(
     session: Session,
+    /,
     prompt: tuple[str, ...],
     file: str | None,
     name: str | None,
     *,
     wait: bool,
-    timeout: float,
-    poll_interval: float | None,
     concurrency: int,
+    **how: Any,
 ) -> None:
     """Create a job and wait until it is final.
 
@@ -94,16 +110,21 @@ def run(
                 "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
             )
         prompts = batch.read(file, quiet=session.quiet)
-        batch.run(session, prompts, concurrency=concurrency, **_intervals(timeout, poll_interval))
+        batch.run(session, prompts, concurrency=concurrency, **given(how))
         return
     text = read_prompt(prompt, file, quiet=session.quiet)
+    if not wait:
+        _create(session, text, name)
+        return
     with session.client() as client:
         job = once.create(session, client, text, name)
-        if not wait:
-            _print_id(session, job)
-            return
-        with _waiting(session, job.id) as on_poll:
-            job = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        try:
+            with _waiting(session, job.id) as on_poll:
+                job = client.wait_for_job(job, on_poll=on_poll, **given(how))
+        except JobFailedError as error:
+            if name is not None:
+                exits.note(error, f"The name {shown(name)} keeps this job: another name creates another job.")
+            raise
     _print_result(session, job)
 
 
@@ -116,10 +137,7 @@ def create(session: Session, prompt: tuple[str, ...], file: str | None, name: st
 
     PROMPT says in plain words what the agent is to do. Without PROMPT, it is read from --file or standard input.
     """
-    text = read_prompt(prompt, file, quiet=session.quiet)
-    with session.client() as client:
-        job = once.create(session, client, text, name)
-    _print_id(session, job)
+    _create(session, read_prompt(prompt, file, quiet=session.quiet), name)
 
 
 @group.command("get")
@@ -149,15 +167,16 @@ def get(session: Session, job: str) -> None:
 
 @group.command("wait")
 @click.argument("job")
-@_wait_options
+@wait_options
 @with_job
-def wait(session: Session, job: str, *, timeout: float, poll_interval: float | None) -> None:
+def wait(session: Session, /, job: str, **how: Any) -> None:
     """Wait until a job is final. JOB is its id.
 
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
+    files.check_printing()
     with session.client() as client, _waiting(session, job) as on_poll:
-        found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+        found = client.wait_for_job(job, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
 
@@ -165,38 +184,39 @@ def wait(session: Session, job: str, *, timeout: float, poll_interval: float | N
 @click.argument("job")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
-@_wait_options
+@wait_options
 @with_job
 def message(
     session: Session,
+    /,
     job: str,
     prompt: tuple[str, ...],
     file: str | None,
     *,
     wait: bool,
-    timeout: float,
-    poll_interval: float | None,
+    **how: Any,
 ) -> None:
     """Send a follow-up message to a job. JOB is its id.
 
     PROMPT is the message. Without PROMPT, it is read from --file or standard input.
     """
+    files.check_printing()
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
         if not wait:
             _print_id(session, client.send_message(job, text))
             return
         with _waiting(session, job) as on_poll:
-            found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
+            found = client.follow_up(job, text, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
 
 group.add_command(once.once)
 
 
-def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
-    given = {} if poll_interval is None else {"poll_interval": poll_interval}
-    return {"timeout": timeout, **given}
+def given(how: dict[str, Any]) -> dict[str, Any]:
+    """The options of a wait that were given. The client has its own defaults."""
+    return {name: value for name, value in how.items() if value is not None}
 
 
 @contextmanager
@@ -219,11 +239,27 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
             raise
 
 
+def _create(session: Session, prompt: str, name: str | None) -> None:
+    """Creates a job, and prints its id."""
+    try:
+        with session.client() as client:
+            job = once.create(session, client, prompt, name)
+    except KeyboardInterrupt as interrupt:
+        # The answer came after the signal.
+        if (job_id := getattr(interrupt, "_job_id", None)) is not None and not session.json:
+            print(_printed(job_id))
+        raise
+    _print_id(session, job)
+
+
 def _print_id(session: Session, job: Job) -> None:
     """Prints the id of a job without waiting for it."""
+    _print(session, job, _printed(job.id), phrases.goes_on(session.again, job=job.id))
+
+
+def _printed(job_id: str) -> str:
     # A script needs the exact id. Job ids hold no control characters.
-    id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
-    _print(session, job, id_, phrases.goes_on(session.again, job=job.id))
+    return whole(job_id) if output.is_terminal(sys.stdout) else job_id
 
 
 def _print_result(session: Session, job: Job) -> None:
@@ -235,15 +271,19 @@ def _print_result(session: Session, job: Job) -> None:
 
 def _print(session: Session, job: Job, text: str | None, line: str) -> None:
     """Prints the job as a JSON document or as ``text``, and ``line`` on stderr."""
-    # The job exists: its id must reach somebody, even if stdout is closed.
-    (session.say if sys.stdout is not None else say)(line)
+    session.say(line)
     try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if session.json:
             output.document(job.to_dict())
         elif text:
             print(text)
         output.flush()
     except OSError:
+        # The job exists: its id and its pull request must reach somebody.
         if session.quiet:
             say(line)
+        if text and text not in line:
+            say(text)
         raise

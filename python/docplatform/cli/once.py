@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,11 +32,13 @@ class Name(NamedTuple):
 
 def create(session: Session, client: Client, prompt: str, name: str | None) -> Job:
     """Creates the job, or finds the one that was created under the name before."""
+    if sys.stdout is None and sys.stderr is None and name is None:
+        raise click.UsageError("standard output and stderr are closed, so nothing could show the job's id")
     try:
         job = client.create_job(prompt, once=name, on_budget=session.on_budget)
     except KeyboardInterrupt as interrupt:
         if name is not None and getattr(interrupt, "_outcome", None) == "unknown":
-            exits.note(interrupt, phrases.LINES["ResolveName"](session.again, name=name, job=None))
+            exits.note(interrupt, phrases.resolve(session.again, name=name))
         raise
     if name is not None and not client.stats.requests:
         session.say(f"Job {shown(job.id)} was created under the name {shown(name)} before; nothing was sent.")

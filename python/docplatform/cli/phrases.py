@@ -22,6 +22,7 @@ SETTINGS = {
     "date_to": "--to",
     "deadline": "the time for a call",
     "every": "--every",
+    "final": "--final",
     "job_path": "--job-path",
     "jobs_per_hour": "--jobs-per-hour",
     "listing": "--listing",
@@ -102,7 +103,12 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "CheckKeyRights": None,
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
+    "CheckPath": None,
     "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
+    "DoNotRepeat": None,
+    "EndAtStatus": lambda _, status: (
+        f"look at the job on the platform: if it has ended, {shlex.join(('--final', status))} ends a wait for it"
+    ),
     "FetchRange": _fetch,
     "FetchSlices": lambda _, every: (
         f"give their --every, or fetch these with docplatform sync and --every {every}"
@@ -123,16 +129,19 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
 """Advice at the end of a sentence: its words, or a function of a command to copy and the facts. ``None``: Python's words."""
 
 
-def _resolve(again: Again, *, name: str, job: str | None) -> str:
-    """How to record what became of a name; ``job`` is its job, if that is known."""
+def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = False) -> str:
+    """How to record what became of a name; ``job`` is its job, if that is known. ``exists``: there certainly is one."""
     named = ("job", "once", name)
     found = again(*named, "--job", job or "ID")
     if job is not None:
         return f"To use that job under this name: `{found}`, then run this again. For another job, use another name."
-    return (
-        f"Look on the platform to see whether the job is there. If it is: `{found}`; if it is not: "
-        f"`{again(*named, '--never-created')}`. Then run this again. Until then it sends nothing."
+    how = (
+        f"Find the job on the platform, and record it: `{found}`"
+        if exists
+        else f"Look on the platform to see whether the job is there. If it is: `{found}`; if it is not there after some "
+        f"minutes: `{again(*named, '--never-created')}`"
     )
+    return f"{how}. Then run this again. Until then it sends nothing."
 
 
 def goes_on(again: Again, *, job: str) -> str:
@@ -140,7 +149,7 @@ def goes_on(again: Again, *, job: str) -> str:
     return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"
 
 
-LINES: dict[str, Callable[..., str]] = {"ResolveName": _resolve, "WaitForJob": goes_on}
+LINES: dict[str, Callable[..., str]] = {"ResolveName": resolve, "WaitForJob": goes_on}
 """Advice that has a line of its own."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docplatform import ConfigurationError
 from docplatform._native import _api_key
@@ -63,8 +63,8 @@ def hide(text: str) -> str:
     return _KEY.sub("[hidden]", text)
 
 
-def read(path: str | None) -> tuple[str, str]:
-    """Where the API key is from, and the key: from the file at ``path``, or else from the environment.
+def read(path: str | None) -> tuple[str, Any]:
+    """Where the API key is from, and the key as ``api_key=`` takes it: from the file at ``path``, or else from the environment.
 
     Raises :class:`KeyProblemError` if there is no key, or one that cannot be used.
     """

@@ -118,6 +118,7 @@ _ON_BUDGET = click.option(
     show_default=True,
     help="When the budget of this hour is spent: wait for the next one, or stop with exit code 4.",
 )
+_BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED)
 
 
 _REPEATED = {
@@ -186,8 +187,6 @@ class Session:
                 _, key = secrets.read(self.api_key_file)
                 # The client reads the environment itself, and names the variable in its errors.
                 client = Client(key if self.api_key_file else None, **shared, **settings)
-                # So that no traceback contains it.
-                del key
             with client, self._kept(client):
                 yield client
 
@@ -263,6 +262,11 @@ def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., 
     return _with(command, (_JOB_PATH, *_SHARED))
 
 
+def with_request(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Gives a command the options of the connection, and what to do when the budget is spent."""
+    return _with(command, (_ON_BUDGET, *_SHARED))
+
+
 def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_job`, for a command about the names of jobs, with the store that keeps them."""
     return _with(command, (_JOB_PATH, _STORE_OF_JOBS, _STORE[-1], *_SHARED))
@@ -281,7 +285,12 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
+    return _with(command, _BUDGET, fetches=True, spends=True)
+
+
+def with_fixes(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """Like :func:`with_budget`, for a command that may also create jobs."""
+    return _with(command, (_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET), fetches=True, spends=True)
 
 
 def _with(

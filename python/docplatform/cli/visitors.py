@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -13,8 +11,9 @@ from docplatform._hooks import ranges
 from docplatform.cli import cost, files, output
 from docplatform.cli.days import PERIODS, range_options
 from docplatform.cli.help import Command
-from docplatform.cli.output import Progress
+from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_budget
+from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 COUNTS = Totals._fields
 """The kinds of visitors."""
+COLUMNS = ("path", *COUNTS)
+"""The columns of a list of paths."""
 
 
 def totals(listing: Listing) -> click.Command:
@@ -61,7 +62,7 @@ def top(listing: Listing) -> click.Command:
         cls=Command,
         epilog=PERIODS,
         help=f"List the paths with the most {listing.counts}.\n\nThe service promises no order, so all rows are read: one "
-        f"request for each {listing.endpoint.page_size}. {listing.meaning}",
+        f"request for each {listing.endpoint.page_size}. With -o, the paths go to a file. {listing.meaning}",
     )
     @range_options
     @click.option(
@@ -80,30 +81,51 @@ def top(listing: Listing) -> click.Command:
         show_default=True,
         help="Which readers to rank by.",
     )
+    @output_options(None, "a table")
     @with_budget
-    def run(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
+    def run(
+        session: Session,
+        date_from: str | None,
+        date_to: str | None,
+        *,
+        number: int,
+        by: str,
+        name: str | None,
+        format_: str | None,
+        force: bool,
+        raw: bool,
+        bom: bool,
+    ) -> None:
         if session.dry_run:
             cost.show(session, [(date_from, date_to)], listing=listing.name)
             return
-        files.check_printing()
+        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
         with session.client() as client:
             found: Visitors = getattr(client, listing.name)(
                 date_from=date_from, date_to=date_to, on_budget=session.on_budget
             )
-            reading = f"Reading {listing.name}"
-            with Progress(reading, quiet=session.quiet) as progress:
-                rows = heapq.nlargest(number, counted(found, progress, reading), key=itemgetter(by))
+            with Progress(f"Reading {listing.name}", quiet=session.quiet) as progress, progress.counting():
+                table = found.collect(progress=True)
+            rows = table.top(number, by=by)
+            if writer is not None:
+                writer.write(rows)
             site, requests = found.totals(), client.stats.requests
         if session.json:
+            where: dict[str, object] = {"rows": list(rows)}
+            if writer is not None:
+                where = {"rows": writer.rows, "file": name, "format": writer.format}
+            spent = {"requests": requests, "warnings": table.warnings}
             days = {"date_from": date_from, "date_to": date_to}
-            spent = {"requests": requests, "warnings": found.warnings}
-            output.document({**days, "by": by, **spent, "totals": site._asdict(), "rows": rows})
+            output.document({**days, "by": by, **spent, "totals": site._asdict(), **where})
             return
-        output.table(
-            [[row[name] for name in ("path", *COUNTS)] for row in rows],
-            ("path", *COUNTS),
-            title=ranges.name(date_from, date_to),
-        )
+        if writer is None:
+            output.table(
+                [(row["path"], row["human"], row["ai"], row["total"]) for row in rows],
+                COLUMNS,
+                title=ranges.name(date_from, date_to),
+            )
+        elif writer.path is not None:
+            session.say(f"Wrote {output.count(writer.rows, 'row')} to {shown(name)}, sorted by {by}.")
         session.say(f"It took {output.count(requests, 'request')}. {whole_site(listing, site)}")
 
     return run

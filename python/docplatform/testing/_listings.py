@@ -32,6 +32,8 @@ _RATED = [page.path for page in story.PAGES if page.human > 0.001 and "{" not in
 _READERS = 130_000
 """How many people read the site on the days of January 2026 together: what a count of the month is given for."""
 
+Problems = Sequence[story.Problem]
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -41,7 +43,8 @@ class Shape:
     max_limit: int
     default_limit: int
     has_more: bool
-    make: Callable[[int, datetime, range], dict[str, Any]]
+    make: Callable[[int, datetime, range, Problems], dict[str, Any]]
+    """Makes a row from its number, its time, the days of the range, and the problems that readers have in it."""
 
 
 def _count(of_month: int, days: range) -> int:
@@ -54,9 +57,9 @@ def _count(of_month: int, days: range) -> int:
     return stop - start
 
 
-def _search(number: int, at: datetime, days: range) -> dict[str, Any]:
+def _search(number: int, at: datetime, days: range, _: Problems) -> dict[str, Any]:
     word, page = _WORDS[number % len(_WORDS)], _PAGES[number % len(_PAGES)]
-    misses = number % 4 == 3
+    misses = word in story.MISSED
     return {
         "searchQuery": word if number < len(_WORDS) else f"{word} {number // len(_WORDS) + 1}",
         # One a day at least: a phrase that nobody searched for would not be listed.
@@ -67,41 +70,50 @@ def _search(number: int, at: datetime, days: range) -> dict[str, Any]:
     }
 
 
-def _feedback(number: int, at: datetime, _: range) -> dict[str, Any]:
+def _feedback(number: int, at: datetime, _: range, problems: Problems) -> dict[str, Any]:
     source = ("contextual", "code_snippet", "agent")[number % 3]
+    problem = problems[number // 6 % len(problems)] if number % 2 and problems else None
     row: dict[str, Any] = {
         "id": f"feedback-{at:%m%d}-{number + 1}",
-        "path": _PAGES[number % len(_PAGES)],
+        "path": problem.path if problem else _PAGES[number % len(_PAGES)],
         "source": source,
         "status": ("pending", "in_progress", "resolved")[number % 5 % 3],
-        "comment": None if number % 4 == 1 else "The example does not run",
+        "comment": problem.comment
+        if problem
+        else None
+        if source == "code_snippet"
+        else "Thanks, this helped",
         "createdAt": _text(at),
     }
     row |= (
-        {"code": "print(1)", "lang": "python"} if source == "code_snippet" else {"helpful": number % 3 == 0}
+        {"code": "print(1)", "lang": "python"} if source == "code_snippet" else {"helpful": problem is None}
     )
     return row
 
 
-def _turn(number: int, at: datetime, _: range) -> dict[str, Any]:
-    page = _PAGES[number % len(_PAGES)]
+def _turn(number: int, at: datetime, _: range, problems: Problems) -> dict[str, Any]:
+    problem = problems[number // 4 % len(problems)] if number % 4 == 2 and problems else None
+    page = problem.path if problem else _PAGES[number % len(_PAGES)]
     return {
         "id": f"turn-{at:%m%d}-{number + 1}",
         "timestamp": _text(at),
-        "query": f"How do I set up {_WORDS[number % len(_WORDS)]}?",
-        "response": "See the guide." if number % 4 else "",
+        "query": problem.question if problem else f"How do I set up {_WORDS[number % len(_WORDS)]}?",
+        "response": "" if problem else "See the guide.",
         "responseType": "text",
         "sources": [{"title": page.rpartition("/")[2], "url": page}],
-        "resolutionStatus": "answered" if number % 4 else "unanswered",
+        "resolutionStatus": "unanswered" if problem else "answered",
         "queryCategory": ("setup", "reference", "other")[number % 3],
         "pageUrl": page,
     }
 
 
-def _rated(number: int, _: datetime, days: range) -> dict[str, Any]:
-    votes = (32 - number * 11 % 30, number * 7 % 20, number % 3)
-    up, down, code = (_count(of_month, days) for of_month in votes)
+def _rated(number: int, _: datetime, days: range, problems: Problems) -> dict[str, Any]:
     path = _RATED[number] if number < len(_RATED) else story.tail(number - len(_RATED))[0]
+    votes = (32 - number * 11 % 30, number % 3 if number >= len(_RATED) else 0, number % 3)
+    for problem in problems:
+        if problem.path == path:
+            votes = (*problem.thumbs, number % 3)
+    up, down, code = (_count(of_month, days) for of_month in votes)
     return {"path": path, "thumbsUp": up, "thumbsDown": down, "code": code, "total": up + down + code}
 
 
@@ -144,10 +156,10 @@ class CursorListing:
         filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
         return Asked(days, start, limit, filters)
 
-    def page(self, asked: Asked) -> bytes:
-        """The answer as JSON."""
+    def page(self, asked: Asked, problems: Problems) -> bytes:
+        """The answer as JSON; ``problems`` are those that readers have on its days."""
         shape, days = self._shape, asked.days
-        rows = [dict(row) for row in self._rows(days) if _is_wanted(row, asked.filters)]
+        rows = [dict(row) for row in self._rows(days, problems) if _is_wanted(row, asked.filters)]
         end, is_cut_off = asked.start + asked.limit, self._name.endswith("by-page")
         answer: dict[str, Any] = {shape.items: rows[asked.start : end]}
         if shape.has_more:
@@ -158,7 +170,7 @@ class CursorListing:
             answer["nextCursor"] = _cursor(days, end) if end < len(rows) else None
         return json.dumps(answer, separators=(",", ":")).encode()
 
-    def _rows(self, days: range) -> Rows:
+    def _rows(self, days: range, problems: Problems) -> Rows:
         first = date.fromordinal(days.start)
         if callable(self._given):
             return self._given(first, date.fromordinal(max(days.stop, days.start)))
@@ -168,7 +180,9 @@ class CursorListing:
             return ()
         begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
         step = timedelta(days=days.stop - days.start) / max(self._given, 1)
-        return [self._shape.make(number, begin + number * step, days) for number in range(self._given)]
+        return [
+            self._shape.make(number, begin + number * step, days, problems) for number in range(self._given)
+        ]
 
 
 def _is_wanted(row: Mapping[str, Any], filters: Mapping[str, list[str]]) -> bool:

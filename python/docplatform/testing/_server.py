@@ -58,6 +58,8 @@ class StubServer:
             the rows of ``visitors``.
         searches: The searches: how many rows are made up, whatever the range; or the rows; or a function as for
             ``visitors``. 120 by default. Made-up counts of searches and of feedback by page add up over ranges.
+            Readers stumble over some made-up pages. Once a job whose prompt names such a page is completed, readers
+            have no problem with it in ranges that begin after the job's day.
         feedback: The feedback, in the same forms. ``source`` and ``status`` choose among the rows. 80 by default.
         feedback_by_page: The feedback by page, in the same forms; the rows beyond ``limit`` are cut off. 30 by
             default.

@@ -9,12 +9,13 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from http import HTTPStatus
 from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
 
+from docplatform.testing import _story as story
 from docplatform.testing._listings import CALLER_STATS, THREAD, Asked, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
@@ -330,7 +331,12 @@ class Service:
                 "/".join(listed)
             ):
                 self._check(method, "GET", project)
-                return self._page("/".join(listed), call, by_cursor.parse, by_cursor.page)
+                return self._page(
+                    "/".join(listed),
+                    call,
+                    by_cursor.parse,
+                    lambda asked: by_cursor.page(asked, self._problems(asked.days.start)),
+                )
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -348,6 +354,14 @@ class Service:
         self.jobs.append(job)
         self._jobs_by_id[job.id] = job
         return job
+
+    def _problems(self, day: int) -> list[story.Problem]:
+        """The problems that readers have on a day. A page that a job was for before has none."""
+        before = date.fromordinal(day).isoformat()
+        done = [
+            job.prompts[0] for job in self.jobs if job.status == "completed" and str(job.created_at) < before
+        ]
+        return [one for one in story.PROBLEMS if not any(one.path in prompt for prompt in done)]
 
     def _find(self, project: str, job_id: str) -> StubJob:
         job = self._jobs_by_id.get(job_id)

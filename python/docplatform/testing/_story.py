@@ -190,6 +190,28 @@ PAGES = (
 )
 """The pages that the story is about; those of :func:`page` come after them."""
 
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A page that readers stumble over and turn away from, and what they say of it."""
+
+    path: str
+    thumbs: tuple[int, int]
+    """Up and down, in a month like January 2026."""
+    comment: str
+    question: str
+
+
+PROBLEMS = (
+    Problem("/guides/deployment", (10, 30), "Step 3 fails with a proxy", "How do I deploy through a proxy?"),
+    Problem("/sdk/v1", (8, 52), "The example calls a removed function", "What replaces connect()?"),
+    Problem("/cli/installation", (28, 12), "The command is not found", "How do I install it without root?"),
+)
+"""The pages that readers stumble over, the costliest of October 2026 first."""
+MISSED = ("terraform provider", "on premise")
+"""The phrases that readers search for, without a page to open."""
+
+
 _SECTIONS = {
     "getting-started": 0.6,
     "guides": 0.8,

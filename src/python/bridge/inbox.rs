@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::HeaderValue;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -18,7 +17,7 @@ use pyo3_async_runtimes::get_running_loop;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Level, Note, Observer, Span, Tracer};
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Outcome};
@@ -39,6 +38,8 @@ const LOOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// What an operation tells its caller.
 pub(crate) enum InboxMessage {
     Note(Note),
+    /// The call of this span has ended.
+    Span(Box<dyn Span>),
     Found(Vec<Finding>),
     Progress,
     Rows(Rows, Option<Slice>),
@@ -110,9 +111,9 @@ pub(crate) struct Inbox {
     state: Mutex<InboxState>,
     /// Whether the caller wants to see polls.
     polls: bool,
-    /// The caller's, when the operation began.
-    trace: Option<HeaderValue>,
-    /// The lowest level of the lines that the caller's logging may show.
+    /// Makes spans below that of the caller, when the operation began.
+    tracer: Option<Arc<dyn Tracer>>,
+    /// The lowest level of the lines that the caller wants.
     lowest: Level,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
@@ -125,7 +126,7 @@ impl Inbox {
     pub(crate) fn new(
         op: &Operation,
         caller: Option<Caller>,
-        trace: Option<HeaderValue>,
+        tracer: Option<Arc<dyn Tracer>>,
         debugs: bool,
     ) -> Self {
         Self {
@@ -137,7 +138,7 @@ impl Inbox {
             polls: op.wants.on_poll.is_some(),
             counts: op.wants.progress.is_some(),
             rows: op.wants.rows.is_some(),
-            trace,
+            tracer,
             lowest: if debugs { Level::Debug } else { Level::Info },
         }
     }
@@ -301,8 +302,12 @@ impl Observer for Inbox {
         self.lowest == Level::Debug
     }
 
-    fn trace(&self) -> Option<HeaderValue> {
-        self.trace.clone()
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        self.tracer.clone()
+    }
+
+    fn span_ended(&self, span: Box<dyn Span>) {
+        self.push(InboxMessage::Span(span));
     }
 }
 

@@ -18,24 +18,20 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use tokio::sync::oneshot;
 
 use crate::lock;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::inbox::Waiter;
-use crate::python::bridge::operation::{Event, Face, Operation, Running};
+use crate::python::bridge::operation::{Event, Face, Operation, Running, Taken};
 
 /// Why a blocking client refuses a callback that is or returns an awaitable.
-const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
+pub(crate) const NOT_AWAITED: &str =
+    "which Client cannot await: use AsyncClient, or a plain function";
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
 pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    if let Some((name, callback)) = op.callback()
-        && is_coroutine_function(callback.bind(py))?
-    {
-        return Err(PyTypeError::new_err(format!(
-            "{name} is a coroutine function, {NOT_AWAITED}; nothing was sent"
-        )));
+    if let Some((name, callback)) = op.callback() {
+        refuse_coroutine_function(name, callback.bind(py), NOT_AWAITED)?;
     }
     let mut running = op.start(py, Face::Blocking)?;
     loop {
@@ -47,11 +43,14 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
                 return Ok(value);
             }
             Event::Begun => {}
-            Event::Polled { returned, seen } => {
-                let name = running.callback().map_or("a callback", |(name, _)| name);
+            Event::Called {
+                name,
+                returned,
+                then,
+            } => {
                 refuse_awaitable(name, returned.bind(py))
+                    .and_then(|()| then(py, returned))
                     .map_err(|error| running.interrupted(py, error))?;
-                let _ = seen.send(());
             }
             Event::Aside(call) => {
                 let value = call.bind(py).call_out(())?;
@@ -70,12 +69,21 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// Whether calling it makes a coroutine, as far as that can be known before: it may be an object whose class says so.
-fn is_coroutine_function(callback: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Refuses a function whose call makes a coroutine, as far as that is known before. It may be an object whose class says so.
+pub(crate) fn refuse_coroutine_function(
+    name: &str,
+    callback: &Bound<'_, PyAny>,
+    why: &str,
+) -> PyResult<()> {
     let py = callback.py();
     let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
     let call = callback.get_type().getattr(intern!(py, "__call__"))?;
-    Ok(asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()?)
+    match asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
+        true => Err(PyTypeError::new_err(format!(
+            "{name} is a coroutine function, {why}; nothing was sent"
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -110,10 +118,10 @@ pub(crate) struct DrivenOperation(Mutex<OperationState>);
 enum OperationState {
     /// Not awaited yet.
     New(Operation),
-    /// Under way. `seen` is to be told once what `on_poll` returned has been awaited.
+    /// Under way. `then` takes what comes of the awaitable of a user's function.
     Running {
         running: Running,
-        seen: Option<oneshot::Sender<()>>,
+        then: Option<Taken>,
     },
     /// It has come to its value, which nobody took yet.
     Done(Py<PyAny>),
@@ -134,11 +142,13 @@ impl DrivenOperation {
                 }
                 running
             }
-            OperationState::Running { mut running, seen } => {
-                if let Some(seen) = seen {
-                    let _ = seen.send(());
+            OperationState::Running { mut running, then } => {
+                match then {
+                    Some(then) => {
+                        then(py, given).map_err(|error| running.interrupted(py, error))?;
+                    }
+                    None => running.given(given),
                 }
-                running.given(given);
                 running
             }
             OperationState::Done(_) | OperationState::Over => return Ok(None),
@@ -151,21 +161,21 @@ impl DrivenOperation {
                 }
                 Event::Begun if running.take_turn_first() => return self.pause(py, running),
                 Event::Begun => {}
-                Event::Polled { returned, seen } => {
+                Event::Called { returned, then, .. } => {
                     let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
                     if awaitable.map_err(|error| running.interrupted(py, error))? {
                         self.replace(OperationState::Running {
                             running,
-                            seen: Some(seen),
+                            then: Some(then),
                         });
                         return Ok(Some(returned));
                     }
-                    let _ = seen.send(());
+                    then(py, returned).map_err(|error| running.interrupted(py, error))?;
                 }
                 Event::Aside(call) => {
                     self.replace(OperationState::Running {
                         running,
-                        seen: None,
+                        then: None,
                     });
                     return hooks(py)?
                         .aside
@@ -178,7 +188,7 @@ impl DrivenOperation {
                     if running.wake(&future, runtime::waker(py)?)? {
                         self.replace(OperationState::Running {
                             running,
-                            seen: None,
+                            then: None,
                         });
                         return Ok(Some(future.unbind()));
                     }
@@ -231,7 +241,7 @@ impl DrivenOperation {
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
         self.replace(OperationState::Running {
             running,
-            seen: None,
+            then: None,
         });
         // It lets the loop have a turn when it is awaited.
         Ok(Some(hooks(py)?.turn.clone_ref(py)))

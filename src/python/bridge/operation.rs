@@ -2,19 +2,19 @@
 //! message, and how it ends from outside.
 
 use std::panic::AssertUnwindSafe;
-use std::process;
 use std::sync::Arc;
 use std::task::{self, Poll};
+use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyWeakrefReference};
-use tokio::sync::oneshot;
 
-use crate::client::observer::{About, Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
@@ -22,15 +22,18 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, InboxMessage, Inside, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
+use crate::python::client::hooks::Hooks;
 use crate::python::listing::rows;
 use crate::python::words::{carry, words};
-use crate::python::{errors, job, logging, progress, tracing};
+use crate::python::{convert, errors, job, logging, progress, tracing};
 use crate::text::message::{Advice, Message, message};
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
 pub(crate) type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
+/// Takes what a function of the user's gave.
+pub(crate) type Taken = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
 pub(crate) type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
 
 /// What an operation's end leads to.
@@ -66,6 +69,8 @@ pub(crate) struct Operation {
 #[derive(Default)]
 pub(crate) struct Wants {
     pub(crate) on_poll: Option<Py<PyAny>>,
+    /// The functions of its client.
+    hooks: Option<Arc<Hooks>>,
     /// The results of many jobs, and the function that gets each.
     pub(crate) batch: Option<BatchResults>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
@@ -76,6 +81,10 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
+    fn on_attempt(&self) -> Option<&Py<PyAny>> {
+        self.hooks.as_ref()?.on_attempt.as_ref()
+    }
+
     /// The user's function and its name as an argument.
     fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
         let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
@@ -155,6 +164,12 @@ impl Operation {
         self
     }
 
+    /// Calls these functions of its client.
+    pub(crate) fn hooks(mut self, hooks: Arc<Hooks>) -> Self {
+        self.wants.hooks = Some(hooks);
+        self
+    }
+
     /// Keeps the results of a batch of jobs as they come.
     pub(crate) fn batch(mut self, batch: BatchResults) -> Self {
         self.wants.batch = Some(batch);
@@ -195,16 +210,16 @@ impl Operation {
 
     /// Starts it; the result comes through the inbox.
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
-        let (caller, trace, debugs) = match &self.work {
+        let (caller, tracer, debugs) = match &self.work {
             // Nothing is sent where there is no loop to come back to.
             Work::Future { .. } => (
                 Some(Caller::current(py, face)?),
-                tracing::current(py)?,
-                logging::debugs(py)?,
+                tracing::tracer(py)?,
+                self.wants.on_attempt().is_some() || logging::debugs(py)?,
             ),
             Work::Ready(_) => (None, None, false),
         };
-        let inbox = Arc::new(Inbox::new(&self, caller, trace, debugs));
+        let inbox = Arc::new(Inbox::new(&self, caller, tracer, debugs));
         if let Some(inside) = &self.inside {
             inside.enter(py, &inbox)?;
         }
@@ -277,10 +292,12 @@ pub(crate) enum Event {
     Idle,
     /// It has only now begun, and may be done already.
     Begun,
-    /// `on_poll` was called and returned this; the poll continues once `seen` is sent.
-    Polled {
+    /// The user's function of this name was called, and `then` takes what it returned. Where that is an awaitable, it takes
+    /// what awaiting it gives.
+    Called {
+        name: &'static str,
         returned: Py<PyAny>,
-        seen: oneshot::Sender<()>,
+        then: Taken,
     },
     /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
     Aside(Py<PyAny>),
@@ -309,22 +326,52 @@ impl Running {
 
     fn deal(&mut self, py: Python<'_>, message: InboxMessage) -> PyResult<Option<Event>> {
         match message {
+            InboxMessage::Note(Note {
+                about: Some(About::Key(request)),
+                ..
+            }) => {
+                let outcome = self.inbox.state().write;
+                if let Some(hooks) = &self.wants.hooks {
+                    return hooks.ask_key(py, request, outcome);
+                }
+            }
             InboxMessage::Note(note) => {
                 logging::emit(py, &note)?;
-                if let Some(About::Unrecorded(job)) = &note.about {
-                    job::warn_unrecorded(py, &note.text, job)?;
+                if let Some((on_attempt, attempt)) = self.wants.on_attempt().zip(note.attempt()) {
+                    logging::watch(
+                        py,
+                        "on_attempt",
+                        on_attempt,
+                        errors::attempt_to_py(py, attempt)?,
+                    )?;
+                }
+                match &note.about {
+                    Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
+                    Some(About::UnknownStatus { status, .. }) => {
+                        job::warn_status(py, &note.text, status)?;
+                    }
+                    _ => {}
                 }
                 if let Some(waiting) = note.waiting {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
             }
+            InboxMessage::Span(span) => tracing::end(py, span)?,
             InboxMessage::Polled(job, seen) => {
                 let Some(on_poll) = &self.wants.on_poll else {
                     let _ = seen.send(());
                     return Ok(None);
                 };
                 let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
-                return Ok(Some(Event::Polled { returned, seen }));
+                let seen = |_: Python<'_>, _| {
+                    let _ = seen.send(());
+                    Ok(())
+                };
+                return Ok(Some(Event::Called {
+                    name: "on_poll",
+                    returned,
+                    then: Box::new(seen),
+                }));
             }
             InboxMessage::Ended(at) => {
                 let Some(batch) = &self.wants.batch else {
@@ -335,15 +382,16 @@ impl Running {
                 };
                 let done = batch.done(py).into_pyobject(py)?.into_any();
                 progress::show(&mut self.wants.progress, intern!(py, "update"), (done,))?;
-                let on_done = batch.on_done.as_ref();
-                return on_done
-                    .map(|on_done| {
-                        let returned = on_done.bind(py).call_out((name, result))?.unbind();
-                        // The other jobs do not wait for it.
-                        let (seen, _) = oneshot::channel();
-                        Ok(Event::Polled { returned, seen })
-                    })
-                    .transpose();
+                let Some(on_done) = &batch.on_done else {
+                    return Ok(None);
+                };
+                let returned = on_done.bind(py).call_out((name, result))?.unbind();
+                return Ok(Some(Event::Called {
+                    name: "on_done",
+                    returned,
+                    // The other jobs do not wait for it.
+                    then: Box::new(|_, _| Ok(())),
+                }));
             }
             InboxMessage::Found(findings) => {
                 for finding in findings {
@@ -449,10 +497,11 @@ impl Running {
     /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job. A write that may
     /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
     pub(crate) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        // After this the request can no longer leave, so "not sent" is true.
+        self.inbox.state().ended = true;
+        let error = self.await_answer(py, error);
         let (job, write, lost) = {
-            let mut state = self.inbox.state();
-            // From here on nothing is sent of which this says that it was not.
-            state.ended = true;
+            let state = self.inbox.state();
             let lost = state.messages.iter().find_map(|message| match message {
                 InboxMessage::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
@@ -476,9 +525,13 @@ impl Running {
             );
             return error;
         }
+        let _ = error.value(py).setattr("_job_id", &job);
+        let mut about = LogFields::default();
         let note = match (job, write) {
             (Some(job), _) => {
-                let what = format!("job {} keeps running", crate::text::safe(&job, MAX_SEGMENT));
+                let shown = crate::text::safe(&job, MAX_SEGMENT);
+                let what = format!("job {shown} keeps running");
+                about.job_id = Some(shown);
                 message![what, Advice::WaitForJob { job }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
@@ -494,12 +547,45 @@ impl Running {
         if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
             && let Err(other) = logging::emit(
                 py,
-                &Note::new(Level::Warning, format!("interrupted: {note}")),
+                &Note::new(Level::Warning, format!("interrupted: {note}")).about(about),
             )
         {
             other.write_unraisable(py, None);
         }
         error
+    }
+
+    /// After a signal, waits for the answer to a write that has left, as long as `docplatform._hooks.patience` says.
+    /// A further signal ends the wait, and is returned in place of `error`.
+    fn await_answer(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let is_signal = error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if self.face == Face::Async || !is_signal || !self.awaits_answer() {
+            return error;
+        }
+        let seconds = convert::hook(py, "patience", "seconds").and_then(|hook| hook.call_out(()));
+        let patience = match seconds.and_then(|seconds| seconds.extract()) {
+            Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+            Err(another) => return another,
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < patience && self.awaits_answer() {
+            runtime::blocked(py, || thread::park_timeout(runtime::SIGNAL_CHECK_INTERVAL));
+            if let Err(another) = py.check_signals() {
+                return another;
+            }
+        }
+        error
+    }
+
+    /// Whether a write has left, and its answer may still come.
+    fn awaits_answer(&self) -> bool {
+        let state = self.inbox.state();
+        let is_running = state.task.as_ref().is_some_and(|task| !task.is_finished());
+        is_running
+            && match &self.wants.batch {
+                Some(batch) => batch.batch.is_creating(),
+                None => state.write == Some(Outcome::Unknown),
+            }
     }
 
     /// The callback, for the garbage collector.

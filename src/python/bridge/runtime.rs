@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
@@ -182,16 +182,26 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
     Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
 }
 
-/// Registers the stop with `atexit`; a forked child inherits the registration.
+/// Registers the stop with `atexit`, and the closing of the stores with `multiprocessing`, whose children may end without
+/// `atexit`.
 pub(crate) fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
-    static STOP_REGISTERED: AtomicBool = AtomicBool::new(false);
-    if STOP_REGISTERED.swap(true, Ordering::AcqRel) {
+    /// The process that has registered it.
+    static REGISTERED: AtomicU32 = AtomicU32::new(0);
+    if REGISTERED.swap(process::id(), Ordering::AcqRel) == process::id() {
         return Ok(());
     }
     let stop = pyo3::wrap_pyfunction!(stop, py)?;
-    import(py, "atexit")?
-        .call_method_out("register", (stop,))
+    import(py, "atexit")?.call_method_out("register", (stop,))?;
+    let close = pyo3::wrap_pyfunction!(close_stores, py)?;
+    import(py, "docplatform._hooks.children")?
+        .call_method_out("at_end", (close,))
         .map(drop)
+}
+
+/// Puts what was written into the one file of each store.
+#[pyfunction]
+fn close_stores(py: Python<'_>) {
+    py.detach(|| store::close_all(CLOSE_PATIENCE));
 }
 
 /// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later. Then

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, process, thread};
 
+use http::HeaderValue;
+use http::header::ACCEPT;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -21,6 +23,7 @@ use crate::http::reqwest::HttpTransport;
 use crate::lock;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::runtime;
+use crate::python::client::hooks::Hooks;
 use crate::python::client::options;
 use crate::python::convert;
 use crate::store::{self, PendingWork, Store};
@@ -35,6 +38,7 @@ struct Pool {
 /// What both faces hold: settings, and the way to the connections.
 pub(crate) struct Handle {
     options: Options,
+    hooks: Arc<Hooks>,
     settings: Arc<Settings>,
     /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
@@ -44,12 +48,22 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
-        Self::of(py, resolve(py, options, |_| true)?, stats)
+    pub(crate) fn new(
+        py: Python<'_>,
+        options: Options,
+        hooks: Hooks,
+        stats: Arc<Stats>,
+    ) -> PyResult<Self> {
+        Self::of(py, resolve(py, options, |_| true)?, hooks, stats)
     }
 
     /// The same for options that want nothing from the environment.
-    pub(crate) fn of(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+    pub(crate) fn of(
+        py: Python<'_>,
+        options: Options,
+        hooks: Hooks,
+        stats: Arc<Stats>,
+    ) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         import(py, "docplatform._hooks.logging")?;
         // Not at the first call, when the process may have no descriptor left to read it.
@@ -60,6 +74,7 @@ impl Handle {
         look(py, &pool.client)?;
         Ok(Self {
             options,
+            hooks: Arc::new(hooks),
             settings,
             pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))),
             stats,
@@ -74,8 +89,8 @@ impl Handle {
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let client = self.client()?;
-        let mut options = self.options.clone();
-        options::update(&mut options, changes)?;
+        let (mut options, mut hooks) = (self.options.clone(), self.hooks.clone_ref(py));
+        options::update(&mut options, &mut hooks, changes)?;
         let options = options.resolve(|name| env::var_os(name))?;
         let settings = Arc::new(options.check()?);
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
@@ -92,6 +107,7 @@ impl Handle {
         };
         Ok(Self {
             options,
+            hooks: Arc::new(hooks),
             settings,
             pool: Mutex::new(pool),
             stats,
@@ -118,8 +134,39 @@ impl Handle {
             .unwrap_or_else(|| pool.client.clone()))
     }
 
+    /// The settings of one request, with more headers and another timeout.
+    pub(crate) fn settings_for(
+        &self,
+        headers: Vec<(String, String)>,
+        timeout: Option<f64>,
+        raw: bool,
+    ) -> Result<Arc<Settings>> {
+        let mut options = self.options.clone();
+        options.timeout = timeout.unwrap_or(options.timeout);
+        // A write has twice the time.
+        options.deadline = timeout.map_or(options.deadline, |timeout| {
+            options.deadline.max(2.0 * timeout)
+        });
+        for (name, value) in headers {
+            options
+                .headers
+                .retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
+            options.headers.push((name, value.into()));
+        }
+        let mut settings = options.check()?;
+        if raw {
+            let any = HeaderValue::from_static("*/*");
+            settings.headers.entry(ACCEPT).or_insert(any);
+        }
+        Ok(settings.into())
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    pub(crate) fn hooks(&self) -> &Arc<Hooks> {
+        &self.hooks
     }
 
     /// Closes it; returns the store, if that is still to be closed.
@@ -196,10 +243,15 @@ impl Handle {
 
     /// The part of the key that people may see.
     fn key(&self) -> String {
-        self.settings
-            .api_key
-            .hint()
-            .map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
+        let pool = lock(&self.pool).clone();
+        let in_use = pool.and_then(|pool| {
+            let pool = lock(&pool);
+            // A forked child does not touch what its parent's threads may have locked.
+            (pool.pid == process::id()).then(|| pool.client.key_hint())?
+        });
+        let first = || Some(self.settings.api_key.as_ref()?.hint()?.to_owned());
+        let hint = in_use.or_else(first);
+        format!("…{}", hint.unwrap_or_default())
     }
 
     pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -237,6 +289,7 @@ impl Handle {
             )));
         }
         let settings = options::to_dict(py, &self.options)?;
+        settings.set_item("on_attempt", &self.hooks.on_attempt)?;
         // The key comes from the environment of the process that calls it.
         let make = import(py, "functools")?
             .getattr("partial")?

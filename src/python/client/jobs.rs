@@ -9,7 +9,7 @@ use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
 use crate::config::url::Segment;
 use crate::job::batch::{self, Batch};
-use crate::job::once::{NameState, OnceName};
+use crate::job::once::OnceName;
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::job::{self, NamedJob};
 use crate::python::batch::BatchResults;
@@ -18,7 +18,7 @@ use crate::python::client::BaseClient;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::python::progress::{self, JOBS};
 use crate::python::{convert, errors};
-use crate::store::Creation;
+use crate::store::{Creation, NameState};
 
 #[pymethods]
 impl BaseClient {
@@ -82,7 +82,7 @@ impl BaseClient {
 
     #[doc = signed!(wait_for_job)]
     #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
-        check = true, on_poll = None, project_id = None),
+        check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn wait_for_job(
         &self,
@@ -92,6 +92,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -100,6 +101,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle: 0.0,
         }
         .validate()?;
@@ -110,9 +112,10 @@ impl BaseClient {
             last,
             rest_first: false,
             prompt: None,
+            is_named: false,
         };
         let wait = move |client, inbox: Arc<Inbox>| async move {
-            wait::wait(&client, target, how, &*inbox).await
+            wait::wait(&client, target, &how, &*inbox).await
         };
         let op = self.op("Client.wait_for_job", wait, wrap_job);
         self.face.run(py, op.on_poll(on_poll))
@@ -120,7 +123,7 @@ impl BaseClient {
 
     #[doc = signed!(run_job)]
     #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn run_job(
         &self,
@@ -132,6 +135,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -140,6 +144,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle: 0.0,
         };
         self.write(py, || {
@@ -147,12 +152,17 @@ impl BaseClient {
             let client = self.handle.client()?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
+            let is_named = once.is_some();
             let project = client.project(project_id)?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
                 let job =
                     job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
-                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+                let target = Target {
+                    is_named,
+                    ..Target::just_written(job, prompt)
+                };
+                wait::wait(&client, target, &how, &*inbox).await
             };
             Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
         })
@@ -160,7 +170,8 @@ impl BaseClient {
 
     #[doc = signed!(run_jobs)]
     #[pyo3(signature = (prompts, *, concurrency = 8, once = false, on_done = None, on_budget = WaitOrStop::Wait,
-        timeout = Some(1800.0), poll_interval = None, max_poll_interval = None, progress = None, project_id = None),
+        timeout = Some(1800.0), poll_interval = None, max_poll_interval = None, r#final = Vec::new(), progress = None,
+        project_id = None),
         text_signature = None)]
     fn run_jobs(
         &self,
@@ -173,6 +184,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -181,6 +193,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check: false,
+            also_final: r#final,
             settle: 0.0,
         };
         let prepare = || {
@@ -197,11 +210,12 @@ impl BaseClient {
             names: PyList::new(py, names)?.unbind(),
             results: PyDict::new(py).unbind(),
             on_done,
+            also_final: how.also_final.clone(),
         };
         let report = results.clone_ref(py);
         let run = move |client: Client, inbox: Arc<Inbox>| async move {
             let creating = client.on_budget(on_budget);
-            let limits = (concurrency, how);
+            let limits = (concurrency, &how);
             batch::run(&creating, &client, &project, tasks, limits, &batch, &*inbox).await;
             Ok(())
         };
@@ -271,7 +285,7 @@ impl BaseClient {
 
     #[doc = signed!(follow_up)]
     #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn follow_up(
         &self,
@@ -283,6 +297,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
+        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -291,6 +306,7 @@ impl BaseClient {
             poll_interval,
             max_poll_interval,
             check,
+            also_final: r#final,
             settle,
         };
         self.write(py, || {
@@ -299,7 +315,7 @@ impl BaseClient {
             let prompt = convert::prompt(prompt)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
                 let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
-                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+                wait::wait(&client, Target::just_written(job, prompt), &how, &*inbox).await
             };
             Ok(self.op("Client.follow_up", run, wrap_job).on_poll(on_poll))
         })

@@ -10,6 +10,7 @@ use crate::config::url::Segment;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
 use crate::listing::{Listing, Shape};
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
@@ -41,6 +42,21 @@ for_each_endpoint!(listing_methods);
 
 #[pymethods]
 impl BaseClient {
+    #[doc = signed!(fix_first)]
+    #[pyo3(signature = (period = None, *, n = 20, unanswered = None, **options), text_signature = None)]
+    fn fix_first<'py>(
+        slf: &Bound<'py, Self>,
+        period: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+        unanswered: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let unanswered = unanswered
+            .map(|some| convert::texts(some, "unanswered", "a list of texts, or one text"));
+        convert::hook(slf.py(), "fix", "fix_first")?
+            .call_out_with((slf, period, n, unanswered.transpose()?), options)
+    }
+
     #[doc = signed!(conversation)]
     #[pyo3(signature = (thread_id, *, on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]

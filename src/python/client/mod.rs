@@ -2,6 +2,7 @@
 //! each method's operation.
 
 pub(crate) mod handle;
+pub(crate) mod hooks;
 mod jobs;
 mod listings;
 pub(crate) mod options;
@@ -12,6 +13,7 @@ mod request;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::Either;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
@@ -21,7 +23,9 @@ use crate::error;
 use crate::lock;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
+use crate::python::bridge::{self, NOT_AWAITED};
 use crate::python::client::handle::Handle;
+use crate::python::client::hooks::Hooks;
 use crate::python::errors;
 
 /// A bug on purpose, so that a test can see what becomes of one.
@@ -93,13 +97,29 @@ impl BaseClient {
         api_key: Option<&Bound<'_, PyAny>>,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut options = Options::default();
+        let (mut options, mut hooks) = (Options::default(), Hooks::default());
         if let Some(key) = api_key {
-            options::set(&mut options, "api_key", key)?;
+            options::set(&mut options, &mut hooks, "api_key", key)?;
         }
-        options::update(&mut options, settings)?;
+        options::update(&mut options, &mut hooks, settings)?;
+        let handle = Handle::new(py, options, hooks, Arc::default())?;
+        Self::of(py, handle, face)
+    }
+
+    fn of(py: Python<'_>, handle: Handle, face: Face) -> PyResult<Self> {
+        let Hooks {
+            api_key,
+            on_attempt,
+        } = &**handle.hooks();
+        if let Some(function) = api_key.as_ref().filter(|_| face == Face::Blocking) {
+            bridge::refuse_coroutine_function("api_key", function.bind(py), NOT_AWAITED)?;
+        }
+        if let Some(function) = on_attempt {
+            let why = "which is not awaited: use a plain function";
+            bridge::refuse_coroutine_function("on_attempt", function.bind(py), why)?;
+        }
         Ok(Self {
-            handle: Arc::new(Handle::new(py, options, Arc::default())?),
+            handle: Arc::new(handle),
             face,
         })
     }
@@ -153,7 +173,8 @@ impl BaseClient {
             Ok(client) => Either::Left(future(client, inbox)),
             Err(error) => Either::Right(std::future::ready(Err(error))),
         };
-        Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value))
+        let hooks = Arc::clone(self.handle.hooks());
+        Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value)).hooks(hooks)
     }
 
     /// Runs the operation of a write. Whatever keeps it from beginning, nothing was sent.
@@ -175,11 +196,8 @@ impl BaseClient {
         py: Python<'_>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let handle = Arc::new(self.handle.with_options(py, changes)?);
-        let base = PyClassInitializer::from(Self {
-            handle,
-            face: self.face,
-        });
+        let handle = self.handle.with_options(py, changes)?;
+        let base = PyClassInitializer::from(Self::of(py, handle, self.face)?);
         Ok(match self.face {
             Face::Blocking => Py::new(py, base.add_subclass(BlockingClient))?.into_any(),
             Face::Async => Py::new(py, base.add_subclass(AsyncClient))?.into_any(),
@@ -209,5 +227,13 @@ impl BaseClient {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         slf.get().handle.reduce(&slf.get_type())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match Arc::strong_count(&self.handle) {
+            1 => hooks::traverse(self.handle.hooks(), &visit),
+            // An iterator or a coroutine uses it as well.
+            _ => Ok(()),
+        }
     }
 }

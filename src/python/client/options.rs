@@ -10,9 +10,10 @@ use pyo3::types::PyDict;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
-use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
+use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, Renewal, for_each_option};
 use crate::http::proxy;
 use crate::python::client::handle::{Handle, read_aside, resolve};
+use crate::python::client::hooks::Hooks;
 use crate::python::convert;
 use crate::python::listing::collect;
 use crate::text::message::Setting;
@@ -72,8 +73,19 @@ impl<T: OptionValue> OptionValue for Option<T> {
 macro_rules! python_options {
     ($($(#[$doc:meta])* $option:ident: $type:ty = $default:expr;)*) => {
         /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
-        pub(crate) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        pub(crate) fn set(
+            options: &mut Options,
+            hooks: &mut Hooks,
+            name: &str,
+            value: &Bound<'_, PyAny>,
+        ) -> PyResult<()> {
             match name {
+                "api_key" if hooks.take_key(options, value) => options.api_key = None,
+                "api_key" if value.is_instance_of::<CheckedKey>() => {
+                    let CheckedKey(key, renewal) = value.cast::<CheckedKey>()?.get();
+                    (options.api_key, options.renewal) = (Some(key.clone()), renewal.clone());
+                }
+                "on_attempt" => hooks.on_attempt = convert::on_attempt(value)?,
                 $(stringify!($option) => options.$option = OptionValue::read(name, value)?,)*
                 _ => {
                     return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));
@@ -94,12 +106,21 @@ macro_rules! python_options {
     };
 }
 for_each_option!(python_options);
-pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+
+pub(crate) fn update(
+    options: &mut Options,
+    hooks: &mut Hooks,
+    changes: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
     for (name, value) in changes.into_iter().flat_map(PyDictMethods::iter) {
-        set(options, name.extract()?, &value)?;
+        set(options, hooks, name.extract()?, &value)?;
     }
     Ok(())
 }
+
+/// An API key that was checked, and how a newer one is had: `Client` takes it as `api_key=`. Python does not see the key.
+#[pyclass(frozen, name = "_Key", module = "docplatform._native")]
+pub(crate) struct CheckedKey(SecretString, Renewal);
 
 /// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
 /// sure of it before it begins. `None` if there is none.
@@ -108,25 +129,23 @@ pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
 pub(crate) fn _api_key(
     py: Python<'_>,
     file: Option<PathBuf>,
-) -> PyResult<Option<(String, String)>> {
-    let (from, key) = if let Some(file) = file {
+) -> PyResult<Option<(String, CheckedKey)>> {
+    let (from, key, renewal) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
-        (
-            from,
-            Some(read_aside(py, move || {
-                ApiKey::read_file(Setting::ApiKey, &file)
-            })?),
-        )
+        let renewal = Renewal::File(file.clone());
+        let key = read_aside(py, move || ApiKey::read_file(Setting::ApiKey, &file))?;
+        (from, Some(key), renewal)
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
         let variable = options.variable_of(Setting::ApiKey);
-        (variable.unwrap_or_default().to_owned(), options.api_key)
+        let from = variable.unwrap_or_default().to_owned();
+        (from, options.api_key, options.renewal)
     };
     let Some(key) = key else { return Ok(None) };
     ApiKey::parse(format!("the API key in {from}"), &key)?;
-    Ok(Some((from, key.expose_secret().to_owned())))
+    Ok(Some((from, CheckedKey(key, renewal))))
 }
 
 /// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
@@ -135,10 +154,11 @@ pub(crate) fn _api_key(
 #[pyo3(signature = (settings, *, opens))]
 pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
     let mut options = Options::default();
-    update(&mut options, Some(settings))?;
+    let mut hooks = Hooks::default();
+    update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, Arc::default()).map(drop),
+        true => Handle::of(py, options, hooks, Arc::default()).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

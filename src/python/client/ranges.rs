@@ -321,7 +321,7 @@ impl BaseClient {
             let compared =
                 compare::compare(&client, endpoint, &project, periods, inbox, begins).await?;
             Ok((
-                Meta::of_comparison(endpoint, &project, periods, &compared),
+                Meta::of_comparison(endpoint, Some(&project), periods, &compared),
                 compared.table,
             ))
         };

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use http::Method;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, CREATE_JOB, Call, Client, WaitOrStop};
+use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError, WaitOrStop};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::{convert, errors};
@@ -19,7 +21,8 @@ use crate::python::{convert, errors};
 #[pymethods]
 impl BaseClient {
     #[doc = signed!(request)]
-    #[pyo3(signature = (method, path, *, params = None, json = None, on_budget = WaitOrStop::Wait, project_id = None),
+    #[pyo3(signature = (method, path, *, params = None, json = None, headers = None, timeout = None, raw = false,
+        on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]
     fn request(
         &self,
@@ -28,6 +31,9 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::path)] path: &str,
         params: Option<&Bound<'_, PyAny>>,
         json: Option<&Bound<'_, PyAny>>,
+        headers: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+        #[pyo3(from_py_with = convert::raw)] raw: bool,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -39,7 +45,10 @@ impl BaseClient {
             })?;
         let write = method != Method::GET;
         let call = || {
+            let headers = headers.map(|headers| convert::pairs("headers", headers));
+            let headers = headers.transpose()?.unwrap_or_default();
             let client = self.handle.client()?;
+            let settings = self.handle.settings_for(headers, timeout, raw)?;
             let template = plain_path(path)?;
             let body = json
                 .map(|json| convert::json_in("json", json))
@@ -57,7 +66,8 @@ impl BaseClient {
                 None => (template, project),
             };
             let call = client.read(template, project);
-            Ok(Call {
+            let call = Call {
+                is_other: true,
                 lane: if write { Lane::Writes } else { call.lane },
                 method,
                 query: convert::params(params)?,
@@ -66,22 +76,33 @@ impl BaseClient {
                     .and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
                 body: body.map(|body| body.to_string().into()),
                 ..call
-            })
+            };
+            Ok((settings, call))
         };
-        let call = if write {
+        let (settings, call) = if write {
             errors::not_sent(py, call())
         } else {
             call()
         }?;
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            client
-                .on_budget(on_budget)
-                .call(call, &*inbox, decode)
-                .await
+        let with_settings = move |client: Client| {
+            let client = client.with(settings).unwrap_or(client);
+            client.on_budget(on_budget)
         };
-        let op = self.op("Client.request", ask, move |py, value| {
-            answer(py, &value, write)
-        });
+        let op = if raw {
+            let ask = move |client, inbox: Arc<Inbox>| async move {
+                let client = with_settings(client);
+                client
+                    .call(call, &*inbox, |answer| Ok::<_, DecodeError>(answer.clone()))
+                    .await
+            };
+            self.op("Client.request", ask, response)
+        } else {
+            let ask = move |client, inbox: Arc<Inbox>| async move {
+                with_settings(client).call(call, &*inbox, decode).await
+            };
+            let answer = move |py: Python<'_>, value: Value| answer(py, &value, write);
+            self.op("Client.request", ask, answer)
+        };
         self.face.run(py, if write { op.writing() } else { op })
     }
 }
@@ -119,6 +140,22 @@ fn decode(answer: &Answer) -> std::result::Result<Value, String> {
         true => Ok(Value::Null),
         false => crate::text::json::parse_exact(&answer.body),
     }
+}
+
+/// The answer as it came.
+fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
+    let headers = PyDict::new(py);
+    for name in answer.headers.keys() {
+        let values = answer.headers.get_all(name).into_iter();
+        let values: Vec<_> = values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
+        headers.set_item(name.as_str(), values.join(", "))?;
+    }
+    let content = PyBytes::new(py, &answer.body);
+    let made =
+        convert::named_tuple(py, "Response")?.call_out((answer.head.status, headers, content))?;
+    Ok(made.unbind())
 }
 
 /// The answer to a request, which may have been a `write`.

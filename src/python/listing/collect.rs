@@ -59,6 +59,7 @@ impl RowReader {
             }
         };
         Ok(Operation::new(name, work, finish)
+            .hooks(Arc::clone(self.handle.hooks()))
             .inside(self.inside())
             .on_error(self.tell_checkpoint()))
     }

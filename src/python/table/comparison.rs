@@ -1,14 +1,21 @@
-//! `Comparison`: two periods side by side, and what of the difference stands out.
+//! `Comparison`: two periods side by side, and the changes that are significant.
+
+use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
+use crate::listing::columns::Cell;
+use crate::listing::endpoint::VISITORS;
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
-use crate::python::table::{BaseTable, data};
-use crate::slices::compare::{Movers, movers};
+use crate::python::table::data::{Data, Meta};
+use crate::python::table::{BaseTable, wrap};
+use crate::slices::compare::{self, Compared, ReaderKind};
+use crate::slices::judge::{Movement, Pair, SiteChange};
 
 #[doc = doc!("Comparison")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
@@ -18,78 +25,202 @@ getters! {
     Comparison as Comparison, slf:
     date_from_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.from)).transpose()?;
     date_to_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.to)).transpose()?;
-    period = days(meta(slf)).map(|days| Period::of(days).name());
+    period = meta(slf).days().map(|days| Period::of(days).name());
     before = meta(slf).before.map(|(days, _)| Period::of(days).name());
     totals = meta(slf).totals(slf.py())?;
     totals_before = meta(slf).before.map(|(_, totals)| convert::totals(slf.py(), totals)).transpose()?;
+    change = fractions(slf.py(), ReaderKind::ALL.map(|kind| site_change(meta(slf), kind).and_then(|found| found.change)))?;
+    pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
 #[pymethods]
 impl Comparison {
     #[doc = doc!("Comparison.risers")]
-    #[pyo3(signature = (n = 10))]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn risers(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
-        rows(slf, Movers::Risers, n)
+        moved(slf, Movement::Riser, n, of)
     }
 
     #[doc = doc!("Comparison.fallers")]
-    #[pyo3(signature = (n = 10))]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn fallers(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
-        rows(slf, Movers::Fallers, n)
+        moved(slf, Movement::Faller, n, of)
     }
 
     #[doc = doc!("Comparison.new")]
     #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
-    #[pyo3(signature = (n = 10))]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn new(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
-        rows(slf, Movers::New, n)
+        moved(slf, Movement::New, n, of)
     }
 
     #[doc = doc!("Comparison.vanished")]
-    #[pyo3(signature = (n = 10))]
+    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
     fn vanished(
         slf: &Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
     ) -> PyResult<Py<PyAny>> {
-        rows(slf, Movers::Vanished, n)
+        moved(slf, Movement::Vanished, n, of)
+    }
+
+    #[doc = doc!("Comparison.sections")]
+    #[pyo3(signature = (of = ReaderKind::Total), text_signature = "($self, of='total')")]
+    fn sections(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, data) = (slf.py(), data(slf));
+        let pace = of.of(data.meta.paces());
+        let table = py.detach(|| compare::sections(&data.table, of, pace));
+        let meta = data.meta.clone().of_sections();
+        wrap(
+            py,
+            Data {
+                table: Arc::new(table),
+                meta,
+            },
+        )
     }
 
     #[doc = doc!("Comparison.plot")]
-    #[pyo3(signature = (n = 10, *, ax = None))]
+    #[pyo3(signature = (n = 10, *, of = ReaderKind::Total, ax = None), text_signature = "($self, n=10, *, of='total', ax=None)")]
     fn plot(
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "changes", "draw")?
-            .call_out((slf, n, ax))?
+            .call_out((slf, n, of.as_str(), ax))?
             .unbind())
+    }
+
+    /// Whether its rows are all paths of both periods.
+    #[getter]
+    fn _is_whole(slf: &Bound<'_, Self>) -> bool {
+        meta(slf).order.is_none()
+    }
+
+    fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        Ok(convert::hook(slf.py(), "changes", "text")?
+            .call_out((slf,))?
+            .unbind())
+    }
+
+    /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
+    fn _movements(
+        slf: &Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
+    ) -> Vec<(usize, &'static str)> {
+        let found = movements(slf, of).into_iter();
+        found.map(|(at, how)| (at, how.as_str())).collect()
     }
 }
 
-fn meta<'a>(slf: &'a Bound<'_, Comparison>) -> &'a data::Meta {
-    &slf.as_super().get().0.meta
+fn data<'a>(slf: &'a Bound<'_, Comparison>) -> &'a Data {
+    &slf.as_super().get().0
 }
 
-fn rows(slf: &Bound<'_, Comparison>, which: Movers, n: usize) -> PyResult<Py<PyAny>> {
-    let (py, data) = (slf.py(), &slf.as_super().get().0);
-    let found = py.detach(|| movers(&data.table, which, n));
-    let rows = found
-        .into_iter()
-        .map(|at| data.row(py, at))
-        .collect::<PyResult<Vec<_>>>()?;
-    Ok(PyList::new(py, rows)?.into_any().unbind())
+fn meta<'a>(slf: &'a Bound<'_, Comparison>) -> &'a Meta {
+    &data(slf).meta
 }
 
-fn days(meta: &data::Meta) -> Option<Slice> {
-    Slice::parse(meta.date_from.as_deref()?, meta.date_to.as_deref()?)
+fn movements(slf: &Bound<'_, Comparison>, of: ReaderKind) -> Vec<(usize, Movement)> {
+    let data = data(slf);
+    let pace = of.of(data.meta.paces());
+    slf.py()
+        .detach(|| compare::movements(&data.table, of, pace))
+}
+
+/// The first `n` rows that moved in this way, as a comparison of their own.
+fn moved(
+    slf: &Bound<'_, Comparison>,
+    which: Movement,
+    n: usize,
+    of: ReaderKind,
+) -> PyResult<Py<PyAny>> {
+    let found = movements(slf, of).into_iter();
+    let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
+    let order = format!("sorted by {}_change", of.as_str());
+    wrap(
+        slf.py(),
+        data(slf).take(&rows.take(n).collect::<Vec<_>>(), Some(order)),
+    )
+}
+
+fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
+    let (days_before, before) = meta.before?;
+    let [now, before] = [meta.totals?, before].map(|totals| kind.of(totals.into()));
+    Some(SiteChange::of(
+        Pair { before, now },
+        days_before,
+        meta.days()?,
+    ))
+}
+
+fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<Py<PyAny>> {
+    Ok(convert::named_tuple(py, "Fractions")?
+        .call_out((human, ai, total))?
+        .unbind())
+}
+
+/// The unit of a rate, and the change of that rate.
+type RateChange = (&'static str, f64);
+
+/// The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
+/// used instead, or contradicts the plain one. The changes are `None` if there was no reader before.
+#[pyfunction]
+#[pyo3(signature = (before, now, days_before, days))]
+pub(crate) fn _site_change(
+    before: i64,
+    now: i64,
+    #[pyo3(from_py_with = convert::days)] days_before: Slice,
+    #[pyo3(from_py_with = convert::days)] days: Slice,
+) -> (Option<f64>, &'static str, Option<f64>, Option<RateChange>) {
+    let found = SiteChange::of(Pair { before, now }, days_before, days);
+    let other = found.other.map(|(per, value)| (per.as_str(), value));
+    (found.change, found.verdict.as_str(), found.plain, other)
+}
+
+/// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
+#[pyfunction]
+#[pyo3(signature = (rows, totals, days, rows_before, totals_before, days_before))]
+pub(crate) fn _comparison(
+    py: Python<'_>,
+    rows: Vec<(String, i64, i64, i64)>,
+    totals: [i64; 3],
+    #[pyo3(from_py_with = convert::days)] days: Slice,
+    rows_before: Vec<(String, i64, i64, i64)>,
+    totals_before: [i64; 3],
+    #[pyo3(from_py_with = convert::days)] days_before: Slice,
+) -> PyResult<Py<PyAny>> {
+    let compared = py.detach(|| {
+        let [rows, rows_before] = [rows, rows_before].map(|listed| {
+            let mut rows = RowsBuilder::new(VISITORS.fields, Some("path"), listed.len());
+            for (path, human, ai, total) in &listed {
+                let [human, ai, total] = [*human, *ai, *total].map(Cell::Integer);
+                rows.push([Cell::Text(path), human, ai, total]);
+            }
+            rows.finish()
+        });
+        let totals = [totals, totals_before].map(|[human, ai, total]| Totals { human, ai, total });
+        Compared::of_rows([&rows, &rows_before], totals)
+    });
+    let periods = [days, days_before].map(Period::of);
+    let meta = Meta::of_comparison(VISITORS, None, periods, &compared);
+    let table = Arc::new(compared.table);
+    wrap(py, Data { table, meta })
 }

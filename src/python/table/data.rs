@@ -21,8 +21,10 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
+use crate::slices::judge::SitePace;
 use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::store::What;
@@ -31,7 +33,7 @@ use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
 
 /// What is known of an export besides its rows.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub(crate) class: String,
     /// What the rows are of; `None`: of anything else a path lists.
@@ -59,6 +61,15 @@ pub(crate) struct Meta {
     /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
     pub(crate) before: Option<(Slice, Totals)>,
+    /// Of a comparison: the pace and the scatter of each kind. They are bits, because JSON may lose the last digit of a float.
+    #[serde(default)]
+    paces: [[u64; 2]; 3],
+    /// Whether the rows are the sections of a comparison.
+    #[serde(default)]
+    sections: bool,
+    /// The order of the rows, in words, if they were chosen or sorted.
+    #[serde(default)]
+    pub(crate) order: Option<String>,
 }
 
 impl Meta {
@@ -91,7 +102,7 @@ impl Meta {
     /// Of two periods side by side.
     pub(crate) fn of_comparison(
         endpoint: &Endpoint,
-        project: &Segment,
+        project: Option<&Segment>,
         [now, before]: [Period; 2],
         compared: &Compared,
     ) -> Self {
@@ -101,13 +112,39 @@ impl Meta {
             totals: Some(compared.totals),
             date_from: Some(now.days.from.to_string()),
             date_to: Some(now.days.to.to_string()),
-            project_id: Some(project.as_str().to_owned()),
+            project_id: project.map(|project| project.as_str().to_owned()),
             requests: compared.requests,
             running: compared.running.clone(),
             warnings: compared.warnings.clone(),
             before: Some((before.days, compared.totals_before)),
+            paces: compared
+                .paces
+                .map(|pace| [pace.ratio, pace.scatter].map(f64::to_bits)),
             ..Self::default()
         }
+    }
+
+    /// Of the sections of a comparison.
+    pub(crate) fn of_sections(self) -> Self {
+        Self {
+            class: "Table".to_owned(),
+            sections: true,
+            order: Some("those that moved first".to_owned()),
+            ..self
+        }
+    }
+
+    /// Of a comparison: the pace of each kind.
+    pub(crate) fn paces(&self) -> [SitePace; 3] {
+        self.paces.map(|bits| {
+            let [ratio, scatter] = bits.map(f64::from_bits);
+            SitePace { ratio, scatter }
+        })
+    }
+
+    /// The days of the range, if its ends are days.
+    pub(crate) fn days(&self) -> Option<Slice> {
+        Slice::parse(self.date_from.as_deref()?, self.date_to.as_deref()?)
     }
 
     /// Of a range that came out of a store.
@@ -159,7 +196,9 @@ impl Meta {
 
     fn fields(&self) -> &'static [Field] {
         match self.endpoint() {
+            _ if self.sections => compare::SECTION_COLUMNS,
             _ if self.class == "Comparison" => compare::COLUMNS,
+            _ if self.class == "FixList" => fix::COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
@@ -173,6 +212,23 @@ pub(crate) struct Data {
 }
 
 impl Data {
+    /// The table of these rows, in this order.
+    pub(crate) fn take(&self, rows: &[usize], order: Option<String>) -> Self {
+        let table = Arc::new(self.table.take(rows));
+        let meta = Meta {
+            slices: table.slices.clone(),
+            order,
+            ..self.meta.clone()
+        };
+        Self { table, meta }
+    }
+
+    /// The order of the rows, in words; `None` if it is that of the days.
+    pub(crate) fn order(&self) -> Option<&str> {
+        let own = (!self.meta.site).then_some("in the service's order");
+        self.meta.order.as_deref().or(own)
+    }
+
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self
             .table
@@ -269,7 +325,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_comparison = meta.class == "Comparison";
+    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
         let lines = lines.split(|&byte| byte == b'\n');
         let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
@@ -277,7 +333,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
         for lines in lines.chunks(LINES) {
             let mut rows = RowsBuilder::new(fields, None, lines.len());
             for line in lines {
-                match is_comparison {
+                match is_compared {
                     true => compare::read_line(&mut rows, line)?,
                     false => rows.read_line(line)?,
                 }

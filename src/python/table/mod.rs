@@ -4,6 +4,7 @@ pub(crate) mod arrow;
 pub(crate) mod comparison;
 pub(crate) mod data;
 pub(crate) mod dataset;
+pub(crate) mod fix;
 pub(crate) mod reports;
 pub(crate) mod whole_file;
 
@@ -26,6 +27,7 @@ use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
+use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::{DAYS, Layout};
 use crate::table::{Table, extras, number};
@@ -43,6 +45,7 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     Ok(match class.as_str() {
         "VisitorTable" => Py::new(py, base.add_subclass(VisitorTable))?.into_any(),
         "Comparison" => Py::new(py, base.add_subclass(Comparison))?.into_any(),
+        "FixList" => Py::new(py, base.add_subclass(FixList))?.into_any(),
         "TrendTable" => Py::new(py, base.add_subclass(TrendTable))?.into_any(),
         _ => Py::new(py, base)?.into_any(),
     })
@@ -135,6 +138,34 @@ impl BaseTable {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         arrow::stream(py, self.0.table.reader()?)
+    }
+
+    #[doc = doc!("Table.top")]
+    #[pyo3(signature = (n = 10, *, by = "total"))]
+    fn top(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+        #[pyo3(from_py_with = convert::by)] by: &str,
+    ) -> PyResult<Py<PyAny>> {
+        let taken = py.detach(|| {
+            let mut rows = self.0.table.ranked(by)?;
+            rows.truncate(n);
+            Ok::<_, Error>(self.0.take(&rows, Some(format!("sorted by {by}"))))
+        })?;
+        wrap(py, taken)
+    }
+
+    #[doc = doc!("Table.head")]
+    #[pyo3(signature = (n = 10))]
+    fn head(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+    ) -> PyResult<Py<PyAny>> {
+        let rows: Vec<_> = (0..n.min(self.0.table.len())).collect();
+        let order = self.0.order().map(str::to_owned);
+        wrap(py, py.detach(|| self.0.take(&rows, order)))
     }
 
     #[doc = doc!("Table.to_pandas")]
@@ -421,6 +452,12 @@ impl BaseTable {
             .iter()
             .map(|&day| convert::day(py, day))
             .collect()
+    }
+
+    /// The order of the rows, in words; `None` if it is that of the days.
+    #[getter]
+    fn _order(&self) -> Option<&str> {
+        self.0.order()
     }
 
     /// Whether what it counts adds up over its rows: charts and notebooks say so.

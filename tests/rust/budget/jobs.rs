@@ -200,7 +200,7 @@ async fn a_refusal_that_does_not_say_how_long_it_holds_ends_the_call_and_holds_f
 }
 
 #[tokio::test]
-async fn clients_of_one_store_share_it() {
+async fn clients_of_one_store_share_it_at_one_address() {
     let (_directory, _path, store) = opened();
     let script = Script::each(|_| reply(201, job_body("active")).into());
     let client = || {
@@ -219,6 +219,12 @@ async fn clients_of_one_store_share_it() {
     }
     assert_eq!(script.count() as u64, LIMIT);
     assert_eq!(left(&client(), "blog").await, LIMIT);
+    let elsewhere = Options {
+        base_url: Some("https://docs.example.org".to_owned()),
+        ..budgeted()
+    };
+    let elsewhere = client_in_store(&script, &elsewhere, &store, Clock::system());
+    assert_eq!(left(&elsewhere, "demo").await, LIMIT);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use docplatform::budget::{Budget, Grant, Ledger};
+use docplatform::client::Limit;
 use docplatform::clock::Clock;
 use docplatform::config::account::{Organization, Owner, Terms};
 use docplatform::config::{ApiKey, Options};
@@ -20,7 +21,7 @@ use crate::budget::policy::{ticket, wait};
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
     BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good,
-    millis, options, process, read, secs,
+    millis, options, process, read, secs, segment,
 };
 
 const TERMS: Terms = Terms {
@@ -141,30 +142,62 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
     }
 }
 
+/// Rows: N7.
 #[tokio::test]
-async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself() {
-    let (_directory, path) = place();
-    let (hands, steady) = (self::hands(), self::hands());
-    let client = budget(&path, hands.clock().beside(&steady.clock()));
-    assert_eq!(spend(&client, 100).await, 100);
-    hands.later(1_000_000_000);
-    assert_eq!(
-        (client.left().await.unwrap(), spend(&client, 1).await),
-        (0, 0)
-    );
-    assert_eq!(wait(&client).await, secs(3601));
-    steady.later(3_601_000);
-    assert_eq!(spend(&client, 101).await, 100);
+async fn a_process_whose_clock_is_wrong_frees_nothing_that_others_have_spent() {
+    for hours in [-23, -2, 2, 23] {
+        let (_directory, path) = place();
+        let (right, wrong) = (self::hands(), self::hands());
+        wrong.later(hours * 3_600_000);
+        let (ours, theirs) = (budget(&path, right.clock()), budget(&path, wrong.clock()));
+        let is_ahead = hours > 0;
+        assert_eq!(spend(&ours, 60).await, 60);
+        // To a clock that is ahead, these requests look old. The service's 429 ends what it sends too much.
+        let left = if is_ahead { 100 } else { 40 };
+        assert_eq!(theirs.left().await.unwrap(), left, "{hours}");
+        // The others count what it sends, although its clock is behind.
+        assert_eq!(spend(&theirs, 30).await, 30);
+        assert_eq!(spend(&ours, 20).await, 10, "{hours}");
+        right.later(3_600_000);
+        wrong.later(3_600_000);
+        // It asks, and sends nothing if it counts the requests of the others.
+        assert_eq!(spend(&theirs, 1).await, usize::from(is_ahead), "{hours}");
+        // The answer is recorded before this.
+        theirs.left().await.unwrap();
+        assert_eq!(ours.left().await.unwrap(), 0, "{hours}");
+        right.later(hours.max(0) * 3_600_000 + 3_601_000);
+        assert_eq!(ours.left().await.unwrap(), 100, "{hours}");
+    }
+}
 
-    let client = budget(&path, hands.clock().beside(&steady.clock()));
-    hands.later(1_000_000_000);
-    refused(&client).await;
-    // By then it is in the file.
-    assert_eq!(client.left().await.unwrap(), 0);
-    hands.later(1_000_000_000);
-    assert_eq!(client.left().await.unwrap(), 0);
-    steady.later(601_000);
-    assert_eq!(client.left().await.unwrap(), 99);
+/// Rows: B8.
+#[tokio::test]
+async fn a_refusal_lasts_as_long_as_the_service_asked_although_the_clock_is_set() {
+    for by in [-1_000_000_000, 300_000, 1_000_000_000] {
+        let (_directory, path) = place();
+        let hands = self::hands();
+        let client = budget(&path, hands.clock());
+        refused(&client).await;
+        // The refusal is in the file before the clock is set.
+        assert_eq!(client.left().await.unwrap(), 0);
+        hands.later(by);
+        // The clock that nobody sets goes on meanwhile.
+        let wait = wait(&client).await;
+        let least = if by == 300_000 { 290 } else { 590 };
+        assert!((secs(least)..=secs(600)).contains(&wait), "{by}: {wait:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_of_a_clock_that_is_days_ahead_counts_for_no_other_process() {
+    let (_directory, path) = place();
+    let (right, wrong) = (self::hands(), self::hands());
+    wrong.later(1_000_000_000);
+    let (ours, theirs) = (budget(&path, right.clock()), budget(&path, wrong.clock()));
+    refused(&theirs).await;
+    assert_eq!(theirs.left().await.unwrap(), 0);
+    assert_eq!(spend(&ours, 101).await, 100);
+    assert_eq!(wait(&ours).await, secs(3601));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -183,7 +216,7 @@ async fn a_dropped_request_spends_nothing() {
         let mut asking = Box::pin(budget.acquire(far()));
         assert!(asking.as_mut().now_or_never().is_none());
     }
-    // What was granted while nobody waited any more is given back after this.
+    // Requests that were granted after their callers had left are given back after this.
     budget.left().await.unwrap();
     assert_eq!(budget.left().await.unwrap(), 100);
 }
@@ -254,15 +287,26 @@ async fn a_process_that_dies_after_its_entry_has_spent_it() {
 async fn a_request_whose_process_died_counts_as_long_as_its_client_would_have_waited() {
     let (_directory, path) = place();
     let hands = self::hands();
-    for (timeout, counts) in [(secs(1), 60_000), (secs(300), 300_000)] {
-        let ledger = Ledger::in_store(hands.clock(), Store::open(&path).unwrap(), owner(key(KEY)));
-        // Nobody says how it ended.
-        std::mem::forget(ticket(&ledger.budget(TERMS.patient(timeout))).await);
-        let other = budget(&path, hands.clock());
-        hands.later(3_601_000 + counts - 1);
-        assert_eq!(other.left().await.unwrap(), 99, "{timeout:?}");
-        hands.later(1);
-        assert_eq!(other.left().await.unwrap(), 100, "{timeout:?}");
+    let store = Store::open(&path).unwrap();
+    for (deadline, counts) in [(5.0, 60_000), (300.0, 300_000)] {
+        let settings = Options {
+            deadline,
+            timeout: 1.0,
+            requests_per_hour: Some(100),
+            jobs_per_hour: Some(100),
+            ..options()
+        };
+        let client = client_in_store(&Script::each(|_| good()), &settings, &store, hands.clock());
+        let project = segment("demo");
+        for limit in [Limit::Analytics, Limit::Jobs(&project)] {
+            let budget = client.budget_of(limit).unwrap();
+            // Its process dies: the end of the request is never entered.
+            std::mem::forget(ticket(&budget).await);
+            hands.later(3_601_000 + counts - 1);
+            assert_eq!(budget.left().await.unwrap(), 99, "{deadline} {limit:?}");
+            hands.later(1);
+            assert_eq!(budget.left().await.unwrap(), 100, "{deadline} {limit:?}");
+        }
     }
 }
 
@@ -273,7 +317,7 @@ pub(crate) fn in_a_transaction(path: &Path) -> rusqlite::Connection {
     other
 }
 
-/// Nobody waits for the file longer than for the call, and none waits for those before it.
+/// No call waits for the file beyond its deadline, nor for the calls before it.
 #[tokio::test(start_paused = true)]
 async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
     let (_directory, path) = place();
@@ -309,7 +353,7 @@ async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
     }
     assert_eq!(script.count(), 1);
     drop(lock);
-    // What was granted too late is given back after this.
+    // Requests that were granted too late are given back after this.
     let budget = client.budget().unwrap();
     budget.left().await.unwrap();
     assert_eq!(budget.left().await.unwrap(), 100);

@@ -28,7 +28,7 @@ fn client(script: &Arc<Script>) -> Client {
     client_with(script, &budgeted(), 0.0)
 }
 
-/// What the budget still grants.
+/// The requests that the budget still grants.
 async fn left(client: &Client) -> u64 {
     client.budget().unwrap().left().await.unwrap()
 }

@@ -97,7 +97,7 @@ fn failures_without_a_verdict_of_the_service() {
             timeout: false,
         },
         (Kind::Transport, None, again),
-        unconfirmed(Applied),
+        unconfirmed(Unknown),
     );
     check(
         "2xx, body too slow",
@@ -107,18 +107,21 @@ fn failures_without_a_verdict_of_the_service() {
             timeout: true,
         },
         (Kind::Timeout, None, again),
-        unconfirmed(Applied),
+        unconfirmed(Unknown),
     );
-    check(
-        "2xx, wrong content",
-        &Failure::Unreadable {
-            head: head(200).into(),
-            reason: text().into(),
-            body: Bytes::new(),
-        },
-        (Kind::Response, None, None),
-        unconfirmed(Applied),
-    );
+    for (is_requested, outcome) in [(false, Unknown), (true, Applied)] {
+        check(
+            "2xx, wrong content",
+            &Failure::Unreadable {
+                head: head(200).into(),
+                reason: text().into(),
+                body: Bytes::new(),
+                is_requested,
+            },
+            (Kind::Response, None, None),
+            unconfirmed(outcome),
+        );
+    }
 }
 
 /// Rows: A2, A8, A9, A10.

@@ -236,7 +236,7 @@ async fn the_prompt_is_not_shown_by_a_message_or_a_poll_either() {
             timeout: Some(secs(1)),
             ..how()
         };
-        let error = wait(&client, target, short, &recorder).await.unwrap_err();
+        let error = wait(&client, target, &short, &recorder).await.unwrap_err();
         assert_shows_no_secret(&error, &recorder, name);
     }
 }

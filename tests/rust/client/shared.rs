@@ -138,13 +138,13 @@ async fn waits_for_thousands_of_jobs_do_not_storm_a_service_that_is_down() {
     let script = Script::each(|_| bare(503));
     let client = client_with(&script, &options(), 0.5);
     let begun = Instant::now();
-    let how = Wait {
-        timeout: Some(secs(30)),
-        poll_interval: secs(30),
-        ..how()
-    };
     let waits = all_of(WAITS, &client, |client| async move {
-        wait(&client, target(), how, &Recorder::default())
+        let how = Wait {
+            timeout: Some(secs(30)),
+            poll_interval: secs(30),
+            ..how()
+        };
+        wait(&client, target(), &how, &Recorder::default())
             .await
             .unwrap_err()
     });

@@ -102,7 +102,7 @@ async fn nothing_partial_is_ever_returned() {
 async fn an_answer_beyond_its_cap_is_read_no_further() {
     for (of, kind, outcome) in [
         (read(), Kind::Response, None),
-        (write(), Kind::UnconfirmedWrite, Some(Outcome::Applied)),
+        (write(), Kind::UnconfirmedWrite, Some(Outcome::Unknown)),
     ] {
         let script = Script::new([reply(200, "start").flood()]);
         let cap = of.cap;
@@ -152,7 +152,7 @@ async fn a_job_is_read_up_to_its_own_cap() {
         .unwrap_err();
         assert_eq!(
             (error.kind, error.outcome),
-            (Kind::UnconfirmedWrite, Some(Outcome::Applied))
+            (Kind::UnconfirmedWrite, Some(Outcome::Unknown))
         );
         assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
     }
@@ -197,7 +197,7 @@ async fn an_encoded_answer_is_refused_and_not_decoded() {
         let error = fail(&client, write()).await;
         assert_eq!(
             (error.kind, error.outcome),
-            (Kind::UnconfirmedWrite, Some(Outcome::Applied))
+            (Kind::UnconfirmedWrite, Some(Outcome::Unknown))
         );
         assert_eq!(
             fail(&client, read()).await.status,

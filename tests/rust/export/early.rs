@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
 use docplatform::export::pager::{Fetched, Pager, Paging, Source, Wanted};
-use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::page::{Page, Totals};
-use docplatform::listing::rows::Rows;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 

@@ -1,6 +1,7 @@
 //! Reading a listing to its end.
 
 pub(crate) mod early;
+pub(crate) mod flights;
 pub(crate) mod irregular;
 pub(crate) mod memory;
 pub(crate) mod moving;

@@ -1,5 +1,6 @@
 //! Exports with a store: fetched once, in whole pages, whatever happens to the reader.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use docplatform::client::Client;
@@ -46,6 +47,10 @@ impl Shop {
         shop
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        self.store.path()
+    }
+
     pub(crate) fn set_day(&self, day: i64) {
         self.hands.set(day * 86_400_000);
     }
@@ -60,6 +65,12 @@ impl Shop {
 
     pub(crate) fn client_with(&self, script: &Arc<Script>, options: &Options) -> Client {
         client_in_store(script, options, &self.store, self.hands.clock())
+    }
+
+    /// The client of another process: it shares the file and nothing else.
+    pub(crate) fn process(&self, script: &Arc<Script>) -> Client {
+        let store = Store::open(self.path()).unwrap();
+        client_in_store(script, &options(), &store, self.hands.clock())
     }
 
     /// A client whose clock goes on from the shop's time.
@@ -86,7 +97,7 @@ impl Shop {
     }
 }
 
-fn listing() -> Listing {
+pub(crate) fn listing() -> Listing {
     Listing::of(
         VISITORS,
         &segment("demo"),
@@ -96,7 +107,7 @@ fn listing() -> Listing {
 }
 
 /// The beginning of an export of January.
-fn january(page_size: u32, offset: u64) -> Checkpoint {
+pub(crate) fn january(page_size: u32, offset: u64) -> Checkpoint {
     Checkpoint::new(BASE_URL, listing(), page_size, offset)
 }
 

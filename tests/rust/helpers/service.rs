@@ -29,19 +29,15 @@ pub(crate) enum Headers {
     None,
     RetryAfter,
     Draft,
-    Dictionary,
-    Three,
     Seconds,
     Epoch,
 }
 
 impl Headers {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::None,
         Self::RetryAfter,
         Self::Draft,
-        Self::Dictionary,
-        Self::Three,
         Self::Seconds,
         Self::Epoch,
     ];
@@ -130,18 +126,6 @@ impl Service {
                 ("ratelimit-policy", "\"default\";q=100;w=3600".to_owned()),
                 ("ratelimit", format!("\"default\";r={left};t={seconds}")),
             ],
-            Headers::Dictionary => {
-                vec![(
-                    "ratelimit",
-                    format!("limit={LIMIT}, remaining={left}, reset={seconds}"),
-                )]
-            }
-            Headers::Three => {
-                vec![
-                    ("ratelimit-remaining", left.to_string()),
-                    ("ratelimit-reset", seconds.to_string()),
-                ]
-            }
             Headers::Seconds => {
                 vec![
                     ("x-ratelimit-remaining", left.to_string()),

@@ -18,7 +18,7 @@ use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::store::Store;
-use docplatform::text::message::Advice;
+use docplatform::text::message::{Advice, Part};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use http::Method;
@@ -233,8 +233,9 @@ pub(crate) fn client_in_store_with(
     jitter: f64,
 ) -> Client {
     let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
     let owner = Owner {
-        base_url: BASE_URL.to_owned(),
+        base_url: settings.base_url.as_str().to_owned(),
         organization,
     };
     let remembered = ClientStore {
@@ -242,7 +243,6 @@ pub(crate) fn client_in_store_with(
         clock,
         owner,
     };
-    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
     Client::new(
         settings,
         Arc::clone(script) as _,
@@ -272,7 +272,7 @@ pub(crate) fn segment(id: &str) -> Segment {
 }
 
 pub(crate) fn advises(error: &Error, advice: Advice) -> bool {
-    error.message.advice() == Some(&advice)
+    error.message.parts().contains(&Part::Advice(advice))
 }
 
 /// Any read.
@@ -286,8 +286,10 @@ pub(crate) fn read() -> Call {
         body: None,
         lane: Lane::Jobs,
         cap: 1 << 20,
+        is_other: false,
         prompt: None,
         journal: None,
+        flight: None,
     }
 }
 

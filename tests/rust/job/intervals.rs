@@ -13,6 +13,7 @@ pub(crate) const DEFAULTS: WaitOptions = WaitOptions {
     poll_interval: None,
     max_poll_interval: None,
     check: true,
+    also_final: Vec::new(),
     settle: 0.0,
 };
 
@@ -24,7 +25,7 @@ async fn intervals_grow_up_to_their_cap() {
         polls += 1;
         shows(if polls < 12 { "active" } else { "completed" })
     });
-    assert_eq!(wait_for(&script, how()).await.unwrap().status, "completed");
+    assert_eq!(wait_for(&script, &how()).await.unwrap().status, "completed");
     let gaps: Vec<_> = script
         .gaps()
         .iter()
@@ -50,7 +51,7 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
             shows("completed"),
         ]);
         let client = client_with(&script, &options(), jitter);
-        wait(&client, target(), how(), &Recorder::default())
+        wait(&client, target(), &how(), &Recorder::default())
             .await
             .unwrap();
         let gaps: Vec<_> = script
@@ -68,7 +69,7 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
     wait(
         &client_with(&script, &options(), 1.0),
         target(),
-        flat,
+        &flat,
         &Recorder::default(),
     )
     .await
@@ -122,6 +123,13 @@ fn intervals_that_make_no_sense_are_refused() {
         error.to_string().contains("longer than max_poll_interval"),
         "{error}"
     );
+    for bad in ["", "active"] {
+        let error = refused(WaitOptions {
+            also_final: vec![bad.to_owned()],
+            ..DEFAULTS
+        });
+        assert!(error.to_string().starts_with("final must name"), "{error}");
+    }
 }
 
 #[test]

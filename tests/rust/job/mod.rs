@@ -1,5 +1,6 @@
 //! Jobs: what their bodies hold, and waiting for them.
 
+mod batch;
 pub(crate) mod bodies;
 pub(crate) mod intervals;
 mod once;

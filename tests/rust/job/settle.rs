@@ -21,7 +21,7 @@ use crate::helpers::support::{
 use crate::job::waits::{how, shows, times};
 
 /// Sends a message, then waits as `follow_up` does.
-async fn follow_up(steps: Vec<Step>, how: Wait) -> (Result<Job>, Vec<f64>) {
+async fn follow_up(steps: Vec<Step>, how: &Wait) -> (Result<Job>, Vec<f64>) {
     let begun = Instant::now();
     let script = Script::new(steps);
     let client = client_with(&script, &options(), 0.5);
@@ -29,7 +29,7 @@ async fn follow_up(steps: Vec<Step>, how: Wait) -> (Result<Job>, Vec<f64>) {
     (result, times(&script, begun)[1..].to_vec())
 }
 
-async fn follow_up_by(client: &Client, how: Wait, observer: &dyn JobObserver) -> Result<Job> {
+async fn follow_up_by(client: &Client, how: &Wait, observer: &dyn JobObserver) -> Result<Job> {
     let job = message(client, "More", observer).await.unwrap();
     wait(client, Target::just_written(job, prompt()), how, observer).await
 }
@@ -46,7 +46,7 @@ fn settling() -> Wait {
 #[tokio::test(start_paused = true)]
 async fn an_old_final_status_is_not_taken_for_the_new_one() {
     let steps = ["completed", "completed", "completed", "active", "completed"].map(shows);
-    let (job, polls) = follow_up(steps.into(), settling()).await;
+    let (job, polls) = follow_up(steps.into(), &settling()).await;
     assert_eq!(
         (job.unwrap().status.as_str(), polls),
         ("completed", vec![2.0, 5.0, 9.5, 16.25])
@@ -55,12 +55,12 @@ async fn an_old_final_status_is_not_taken_for_the_new_one() {
     // A failure of yesterday neither.
     let steps = ["failed", "failed", "active", "completed"].map(shows);
     assert_eq!(
-        follow_up(steps.into(), settling()).await.0.unwrap().status,
+        follow_up(steps.into(), &settling()).await.0.unwrap().status,
         "completed"
     );
 
     // After the grace it counts, and a look is due just then, not an interval later.
-    let (job, polls) = follow_up((0..5).map(|_| shows("completed")).collect(), settling()).await;
+    let (job, polls) = follow_up((0..5).map(|_| shows("completed")).collect(), &settling()).await;
     assert_eq!(
         (job.unwrap().status.as_str(), polls),
         ("completed", vec![2.0, 5.0, 9.5, 15.0])
@@ -68,7 +68,7 @@ async fn an_old_final_status_is_not_taken_for_the_new_one() {
 
     let (job, polls) = follow_up(
         vec![shows("active"), shows("completed")],
-        Wait {
+        &Wait {
             settle: Duration::ZERO,
             ..how()
         },
@@ -100,7 +100,7 @@ impl JobObserver for Slow {
 #[tokio::test(start_paused = true)]
 async fn an_old_status_does_not_settle_while_the_caller_looks_at_it() {
     let script = Script::new(["completed", "completed", "active", "completed"].map(shows));
-    follow_up_by(&client(&script), settling(), &Slow)
+    follow_up_by(&client(&script), &settling(), &Slow)
         .await
         .unwrap();
     assert_eq!(
@@ -117,7 +117,7 @@ async fn a_status_that_never_settles_within_the_timeout_is_a_timeout() {
         timeout: Some(secs(5)),
         ..settling()
     };
-    let (result, polls) = follow_up((0..3).map(|_| shows("completed")).collect(), short).await;
+    let (result, polls) = follow_up((0..3).map(|_| shows("completed")).collect(), &short).await;
     assert_eq!(
         (result.unwrap_err().kind, polls),
         (Kind::WaitTimeout, vec![2.0, 5.0])
@@ -150,7 +150,7 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
             );
             0.5
         });
-        follow_up_by(&client, settling(), &Recorder::default())
+        follow_up_by(&client, &settling(), &Recorder::default())
             .await
             .unwrap();
         // By then intervals are 30 s long.
@@ -179,7 +179,7 @@ async fn an_old_status_does_not_settle_on_its_way_here() {
         shows("active"),
         shows("completed"),
     ]);
-    follow_up_by(&client(&script), settling(), &Recorder::default())
+    follow_up_by(&client(&script), &settling(), &Recorder::default())
         .await
         .unwrap();
     assert_eq!(
@@ -207,7 +207,7 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
         ),
     ] {
         steps.insert(0, shows("active"));
-        let (result, _) = follow_up(steps, short).await;
+        let (result, _) = follow_up(steps, &short).await;
         assert_eq!(
             result.unwrap_err().outcome,
             Some(Outcome::Applied),
@@ -218,7 +218,7 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
     let script = Script::new([with_retry_after(429, "3600"), shows("active")]);
     let client = client(&script);
     get(&client, &Recorder::default()).await.unwrap_err();
-    let error = follow_up_by(&client, short, &Recorder::default())
+    let error = follow_up_by(&client, &short, &Recorder::default())
         .await
         .unwrap_err();
     assert_eq!(

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use docplatform::client::observer::About;
 use docplatform::error::{Error, Kind, Result};
 use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Job};
+use docplatform::text::message::Advice;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, all_of, bare, client, client_throwing, client_with, create,
-    dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Reply, Script, Step, advises, all_of, bare, client, client_throwing, client_with,
+    create, dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -25,6 +27,7 @@ pub(crate) fn target() -> Target {
         last: None,
         rest_first: false,
         prompt: None,
+        is_named: false,
     }
 }
 
@@ -33,11 +36,11 @@ pub(crate) fn how() -> Wait {
 }
 
 /// Waits with dice that make every interval just as long as it is named.
-pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
+pub(crate) async fn wait_for(script: &Arc<Script>, how: &Wait) -> Result<Job> {
     wait_with(script, how, &Recorder::default()).await
 }
 
-async fn wait_with(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
+async fn wait_with(script: &Arc<Script>, how: &Wait, recorder: &Recorder) -> Result<Job> {
     wait(
         &client_with(script, &options(), 0.5),
         target(),
@@ -48,7 +51,7 @@ async fn wait_with(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Resu
 }
 
 /// Creates a job, and waits for it.
-async fn create_and_wait(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
+async fn create_and_wait(script: &Arc<Script>, how: &Wait, recorder: &Recorder) -> Result<Job> {
     let client = client_with(script, &options(), 0.5);
     let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
     wait(&client, Target::just_written(job, prompt()), how, recorder).await
@@ -75,7 +78,7 @@ async fn a_wait_looks_once_more_at_its_very_end() {
     let (script, recorder) = (Script::each(|_| shows("active")), Recorder::default());
     let error = wait_with(
         &script,
-        Wait {
+        &Wait {
             timeout: Some(secs(10)),
             ..how()
         },
@@ -103,7 +106,7 @@ async fn a_wait_looks_once_more_at_its_very_end() {
     });
     let job = wait_for(
         &script,
-        Wait {
+        &Wait {
             timeout: Some(secs(10)),
             ..how()
         },
@@ -121,10 +124,10 @@ async fn a_wait_of_no_time_looks_once() {
         ..how()
     };
     assert_eq!(
-        wait_for(&script, none).await.unwrap_err().kind,
+        wait_for(&script, &none).await.unwrap_err().kind,
         Kind::WaitTimeout
     );
-    assert_eq!(wait_for(&script, none).await.unwrap().status, "completed");
+    assert_eq!(wait_for(&script, &none).await.unwrap().status, "completed");
 }
 
 /// Rows: F1.
@@ -145,7 +148,7 @@ async fn a_wait_without_a_timeout_waits_for_ever() {
         max_poll_interval: secs(86_400),
         ..how()
     };
-    assert!(wait_for(&script, ever).await.is_ok());
+    assert!(wait_for(&script, &ever).await.is_ok());
     assert!(begun.elapsed() >= year);
 }
 
@@ -155,7 +158,7 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     let script = Script::each(|_| Step::Never);
     let error = wait_for(
         &script,
-        Wait {
+        &Wait {
             timeout: Some(secs(10)),
             ..how()
         },
@@ -183,23 +186,24 @@ async fn how_a_job_ended() {
         ("failed", false, false),
     ] {
         let (script, recorder) = (Script::new([shows(status)]), Recorder::default());
-        match wait_with(&script, Wait { check, ..how() }, &recorder).await {
+        match wait_with(&script, &Wait { check, ..how() }, &recorder).await {
             Ok(job) => assert_eq!((job.status.as_str(), raised), (status, false)),
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
                 assert_eq!(recorder.last().unwrap().status, status);
                 assert!(error.to_string().contains("job job_1 failed"), "{error}");
+                assert!(advises(&error, Advice::LookAtJob { named: false }));
             }
         }
     }
 }
 
-/// Rows: D14.
+/// Rows: D14, N5.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_status_is_waited_on() {
     let recorder = Recorder::default();
-    let script = Script::new([shows("queued"), shows("Completed"), shows("completed")]);
-    let job = wait(&client(&script), target(), how(), &recorder)
+    let script = Script::new(["queued", "Completed", "queued", "active", "completed"].map(shows));
+    let job = wait(&client(&script), target(), &how(), &recorder)
         .await
         .unwrap();
     assert_eq!(job.status, "completed");
@@ -210,23 +214,48 @@ async fn an_unknown_status_is_waited_on() {
         .collect();
     assert_eq!(
         seen,
-        ["queued", "Completed", "completed"],
+        ["queued", "Completed", "queued", "active", "completed"],
         "and shown, each poll once"
+    );
+    let warned: Vec<_> = recorder
+        .notes()
+        .into_iter()
+        .filter_map(|note| match note.about {
+            Some(About::UnknownStatus { status, .. }) => Some(status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(warned, ["queued", "Completed"], "each once");
+
+    let further = Wait {
+        also_final: vec!["cancelled".to_owned()],
+        ..how()
+    };
+    let script = Script::new(["active", "cancelled"].map(shows));
+    let recorder = Recorder::default();
+    let job = wait_with(&script, &further, &recorder).await.unwrap();
+    assert_eq!(
+        (job.status.as_str(), recorder.notes().len()),
+        ("cancelled", 0)
     );
     let script = Script::each(|_| shows("\\u001b[2Jqueued"));
     let error = wait_for(
         &script,
-        Wait {
+        &Wait {
             timeout: Some(secs(1)),
             ..how()
         },
     )
     .await
     .unwrap_err();
+    let text = error.to_string();
     assert!(
-        error.to_string().contains("last status: \\u{1b}[2Jqueued"),
-        "{error}"
+        text.contains("last status: \\u{1b}[2Jqueued, which this client does not know"),
+        "{text}"
     );
+    assert!(!text.contains("keeps running"), "{text}");
+    let status = "\\u{1b}[2Jqueued".to_owned();
+    assert!(advises(&error, Advice::EndAtStatus { status }));
 }
 
 /// Rows: J8.
@@ -243,7 +272,7 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
             timeout: Some(secs(1)),
             ..how()
         };
-        let error = wait(&client(&script), target, short, &Recorder::default())
+        let error = wait(&client(&script), target, &short, &Recorder::default())
             .await
             .unwrap_err();
         assert!(error.to_string().contains("job a\\u{202e}b "), "{error}");
@@ -260,7 +289,7 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     ] {
         let count = polls.len();
         let script = Script::new(std::iter::once(shows("active")).chain(polls));
-        create_and_wait(&script, how(), &Recorder::default())
+        create_and_wait(&script, &how(), &Recorder::default())
             .await
             .unwrap();
         assert_eq!(script.count(), 1 + count);
@@ -284,13 +313,13 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
         wait(
             &client,
             Target::just_written(job, prompt()),
-            short,
+            &short,
             &recorder
         )
         .await
         .is_err()
     );
-    wait(&client, target(), how(), &recorder).await.unwrap();
+    wait(&client, target(), &how(), &recorder).await.unwrap();
 
     // A message to it.
     let script = Script::new([
@@ -307,7 +336,7 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     wait(
         &client,
         Target::just_written(job, prompt()),
-        how(),
+        &how(),
         &recorder,
     )
     .await
@@ -322,7 +351,7 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
         }
     });
     let recorder = Recorder::default();
-    let error = create_and_wait(&script, how(), &recorder)
+    let error = create_and_wait(&script, &how(), &recorder)
         .await
         .unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
@@ -358,7 +387,7 @@ async fn what_cannot_mend_itself_ends_a_wait() {
             Script::new([shows("active"), shows("active"), step]),
             Recorder::default(),
         );
-        let error = wait_with(&script, how(), &recorder).await.unwrap_err();
+        let error = wait_with(&script, &how(), &recorder).await.unwrap_err();
         assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
         assert_eq!(recorder.last().unwrap().status, "active", "{name}");
     }
@@ -378,12 +407,12 @@ async fn transient_failures_are_tolerated() {
         let mut steps: Vec<_> = (0..5).map(|_| failing()).collect();
         steps.insert(0, shows("active"));
         steps.push(shows("completed"));
-        assert!(wait_for(&Script::new(steps), how()).await.is_ok());
+        assert!(wait_for(&Script::new(steps), &how()).await.is_ok());
     }
     let (script, recorder) = (Script::each(|_| bare(500)), Recorder::default());
     let error: Error = wait_with(
         &script,
-        Wait {
+        &Wait {
             timeout: Some(secs(60)),
             ..how()
         },
@@ -416,7 +445,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
         shows("completed"),
     ]);
     let observer = Recorder::default();
-    wait_with(&script, how(), &observer).await.unwrap();
+    wait_with(&script, &how(), &observer).await.unwrap();
     let polls = times(&script, begun);
     assert!(
         (302.0..=307.0).contains(&polls[2]),
@@ -439,7 +468,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
         Script::new([shows("active"), with_retry_after(429, "3600")]),
         Recorder::default(),
     );
-    let error = wait_with(&script, how(), &observer).await.unwrap_err();
+    let error = wait_with(&script, &how(), &observer).await.unwrap_err();
     assert_eq!(
         (error.status, error.retry_after, begun.elapsed()),
         (Some(429), Some(secs(3600)), secs(2))
@@ -448,7 +477,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
 
     let script = Script::new([with_retry_after(429, &"9".repeat(40))]);
     assert_eq!(
-        wait_for(&script, how()).await.unwrap_err().status,
+        wait_for(&script, &how()).await.unwrap_err().status,
         Some(429)
     );
     let script = Script::new([with_retry_after(429, &"9".repeat(40)), shows("completed")]);
@@ -456,7 +485,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
         timeout: None,
         ..how()
     };
-    assert!(wait_for(&script, ever).await.is_ok(), "no clock runs over");
+    assert!(wait_for(&script, &ever).await.is_ok(), "no clock runs over");
 }
 
 #[tokio::test(start_paused = true)]
@@ -472,7 +501,7 @@ async fn throttled_waits_do_not_come_back_all_at_once() {
     let client = client_throwing(&script, &options(), dice());
     let begun = Instant::now();
     let waits = all_of(50, &client, |client| async move {
-        wait(&client, target(), how(), &Recorder::default())
+        wait(&client, target(), &how(), &Recorder::default())
             .await
             .map(drop)
     });
@@ -493,12 +522,8 @@ async fn an_interrupted_wait_names_its_job() {
     let client = client(&script);
     let recorder = Recorder::default();
     let job = create(&client, "Fix", &recorder).await.unwrap();
-    let waiting = wait(
-        &client,
-        Target::just_written(job, prompt()),
-        how(),
-        &recorder,
-    );
+    let (how, written) = (how(), Target::just_written(job, prompt()));
+    let waiting = wait(&client, written, &how, &recorder);
     assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
     assert_eq!(recorder.jobs().last().unwrap().as_str(), "job_1");
     let before = script.count();
@@ -512,7 +537,7 @@ async fn a_wait_is_small_enough_to_have_ten_thousand_of() {
     let script = Script::each(|_| shows("active"));
     let client = client(&script);
     let recorder = Recorder::default();
-    let size = size_of_val(&wait(&client, target(), how(), &recorder));
+    let size = size_of_val(&wait(&client, target(), &how(), &recorder));
     println!("a wait takes {size} bytes");
     assert!(size < 3 * 1024, "{size}");
 }

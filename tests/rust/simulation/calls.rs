@@ -8,8 +8,9 @@ use docplatform::job::wait::{Target, WaitOptions, wait};
 use docplatform::job::{self, Prompt};
 use http::Method;
 
-use crate::process::{Done, Ear, POLLS, Process};
-use crate::world::{End, Life, in_short, lines};
+use crate::budget;
+use crate::process::{Done, Process};
+use crate::world::{End, Life, Sent, World, in_short, lines};
 
 /// A pause that would end this close to the deadline is not begun; and what a call may take beyond it.
 const LAST_CALL: u64 = 1_000;
@@ -22,7 +23,7 @@ pub(crate) fn segment(id: &str) -> Segment {
     Segment::parse("id", id).unwrap()
 }
 
-/// What the policy says of an end: whether it is tried again, and after how long at least, in milliseconds.
+/// The policy for a failed attempt: the shortest pause before the next one, in milliseconds; `None`: it is the last.
 pub(crate) fn retry(
     end: End,
     write: bool,
@@ -73,6 +74,9 @@ pub(crate) fn check(
     let write = sent.iter().any(|sent| sent.write);
     if !budget && took > longest {
         bad(format!("took {took} ms"));
+    }
+    if error.is_some_and(|error| error.kind == Kind::Budget) {
+        budget::check_spent(&process.life, tag);
     }
     let Some(error) = error else {
         if sent.last().is_none_or(|last| last.end != End::Good) {
@@ -136,11 +140,15 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
             effects <= 1
                 && matches!(
                     last.end,
-                    End::Broke | End::TimedOut | End::Status(101 | 408 | 500.., _)
+                    End::Broke
+                        | End::TimedOut
+                        | End::BodyLost
+                        | End::Unusable
+                        | End::Status(101 | 408 | 500.., _)
                 )
         }
-        Some(Outcome::Applied) => effects == 1 && matches!(last.end, End::BodyLost | End::Unusable),
-        None => false,
+        // No answer is that of a job, and unreadable.
+        Some(Outcome::Applied) | None => false,
     };
     if !fits {
         process.violation(format!(
@@ -151,7 +159,7 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
     }
 }
 
-/// What a client counted is what it sent.
+/// Checks that a client counted the requests that it sent.
 pub(crate) fn check_counts(life: &Life, client: &Client) {
     let left = {
         let state = life.world.state();
@@ -184,9 +192,11 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         query: Vec::new(),
         body: None,
         lane,
+        is_other: false,
         cap: 1 << 20,
         prompt: None,
         journal: None,
+        flight: None,
     };
     let budget = analytics && process.client.budget().is_some();
     let reads = (0..count).map(|_| {
@@ -213,10 +223,10 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
 }
 
 /// Creates a job, perhaps writes to it, and waits for its end.
-pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done {
+pub(crate) async fn job(process: &Process, message: bool, timeout: u64, project: &str) -> Done {
     let (world, ear) = (process.world(), process.ear());
     let prompt = |text: String| Prompt::parse(text).unwrap();
-    let (begun, project) = (world.now(), segment("alpha"));
+    let (begun, project) = (world.now(), segment(project));
     let plain = prompt(format!("plain {}", ear.tag));
     let created = job::once::create(&process.client, project.clone(), plain, None, &*ear).await;
     let budget = world.scenario.settings.jobs.is_some();
@@ -260,14 +270,15 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
         poll_interval: None,
         max_poll_interval: None,
         check: false,
+        also_final: Vec::new(),
         settle,
     };
     let (id, begun) = (job.id.as_str().to_owned(), world.now());
-    let ear = Ear {
-        tag: process.ear().tag + POLLS,
-    };
+    // A status that is there at once after a message may be that of before.
+    let settled = begun + (settle * 1_000.0) as u64;
+    let ear = process.ear().of_polls();
     let target = Target::just_written(job, prompt("any".to_owned()));
-    let ended = wait(&process.client, target, options.validate().unwrap(), &ear).await;
+    let ended = wait(&process.client, target, &options.validate().unwrap(), &ear).await;
     let (took, sent) = (world.now() - begun, world.of_call(ear.tag));
     let bad = |what: &str| {
         let how = match &ended {
@@ -296,8 +307,27 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
             }
         }
         Err(error) if error.kind == Kind::WaitTimeout && took < timeout * 1_000 => bad("too early"),
+        Err(_) if is_seen_final(world, &sent, settled) => bad("a final job is waited for"),
         Err(error) if error.outcome != Some(Outcome::Applied) => bad("forgets what was written"),
         Err(_) => {}
     }
     Done::Yes
+}
+
+/// Whether a poll that began after that time has seen the end of its job.
+fn is_seen_final(world: &World, polls: &[Sent], settled: u64) -> bool {
+    let state = world.state();
+    let is_over = |poll: &&Sent| {
+        let job = state
+            .service
+            .jobs
+            .iter()
+            .find(|job| poll.url.ends_with(&format!("/{}", job.id)));
+        poll.end == End::Good
+            && job.is_some_and(|job| poll.left.is_some_and(|left| job.is_over(left)))
+    };
+    polls
+        .iter()
+        .filter(|poll| poll.begun >= settled)
+        .any(|poll| is_over(&poll))
 }

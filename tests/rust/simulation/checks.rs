@@ -1,11 +1,12 @@
-//! What must be true at the end of a run, of all that was sent in it.
+//! Invariants over all requests of a run, checked at its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::{self, account};
 use crate::calls::retry;
 use crate::once::is_doubtful;
 use crate::process::{POLLS, jitter};
-use crate::scenario::{Export, Op, Scenario, Settings};
+use crate::scenario::{Export, Habits, OPEN_DAY, Op, Scenario, What};
 use crate::world::{End, Sent, World, lines};
 
 /// The longest that a service's word is taken for, in seconds.
@@ -16,23 +17,10 @@ pub(crate) fn check(world: &World) {
     let sent = world.state().sent.clone();
     attempts(world, &sent);
     throttles(world, &sent);
-    let Settings { budget, jobs, .. } = world.scenario.settings;
-    if let Some((per_hour, reserve)) = budget {
-        hours(
-            world,
-            sent.iter().filter(|sent| sent.lane == 2),
-            (per_hour - reserve) as usize,
-        );
-    }
-    if let Some(per_hour) = jobs {
-        hours(
-            world,
-            sent.iter().filter(|sent| sent.creates()),
-            per_hour as usize,
-        );
-    }
+    budget::hours(world, &sent);
     growth(world, &sent);
     whole_pages(world, &sent);
+    once(world, &sent);
 }
 
 /// Whatever part of a listing is read, a store is filled with whole pages, which serve the next reader.
@@ -73,6 +61,80 @@ fn whole_pages(world: &World, sent: &[Sent]) {
     }
 }
 
+/// A page of a final range is fetched once, over all calls and processes, unless somebody asks for `refresh`.
+fn once(world: &World, sent: &[Sent]) {
+    let scenario = &world.scenario;
+    let Habits {
+        moving,
+        cap,
+        filters,
+        stands,
+        ..
+    } = &scenario.habits;
+    // Where pages are not as they were asked for, those of readers with different page sizes do not join.
+    let is_odd = cap.is_some() || *filters || *stands || *moving > 0;
+    if !scenario.settings.store || is_odd || !scenario.disk_keeps() || !scenario.clock_is_right() {
+        return;
+    }
+    let is_refreshed = |what: What| {
+        let mut exports = scenario
+            .processes
+            .iter()
+            .flatten()
+            .filter_map(|op| match op {
+                Op::Export(export) if export.refresh => Some(*export),
+                _ => None,
+            });
+        exports.any(|export| export.whats().any(|other| other == what))
+    };
+    // A reader who goes on within a page knows rows and no offsets: pages of another size are no help, nor are those that
+    // begin elsewhere, or have the cursors of another export.
+    let is_within = |sent: &Sent, what: What| {
+        let is_regular = scenario.has_one_page_size(what) && what.day != OPEN_DAY;
+        let stops =
+            |export: &Export| export.stop_every.is_some() && (export.offset > 0 || !is_regular);
+        scenario.export_of(sent.tag).is_some_and(stops)
+    };
+    let is_kept = |sent: &&Sent| {
+        let any_path = |export: &Export| export.any_path;
+        !scenario.export_of(sent.tag).is_some_and(any_path)
+    };
+    let settles = scenario.settles();
+    let mut pages = BTreeMap::<_, Vec<&Sent>>::new();
+    let mut early = BTreeSet::new();
+    for sent in sent.iter().filter(is_kept) {
+        let Some(page) = &sent.page else { continue };
+        // Several readers may ask ahead for a page after the end, which is not kept.
+        if page.rows.is_empty() && page.offset > 0 {
+            continue;
+        }
+        if page.what.day == OPEN_DAY && sent.begun < settles {
+            early.insert(page.what);
+        } else if !is_refreshed(page.what) && !is_within(sent, page.what) {
+            pages.entry((page.what, &sent.url)).or_default().push(sent);
+        }
+    }
+    for ((what, url), sent) in pages {
+        // A process that died may have lost its page.
+        let is_lost = |sent: &Sent| world.life_of(sent.process) > sent.life;
+        let good: Vec<_> = sent
+            .iter()
+            .filter(|sent| sent.end == End::Good && !is_lost(sent))
+            .collect();
+        // An export that began before its range was final is fetched once more after that.
+        let is_begun_early = early.contains(&what);
+        // The same words ask for the totals and for a page of one row.
+        let is_of_one_row = url.contains("limit=1&offset=0");
+        let most = 1 + usize::from(is_begun_early) + usize::from(is_of_one_row);
+        let overlaps = |pair: &[&Sent]| {
+            !is_lost(pair[0]) && pair[0].ended.is_none_or(|ended| pair[1].begun < ended)
+        };
+        if good.len() > most || most == 1 && sent.windows(2).any(overlaps) {
+            return world.violation(format!("a final range was fetched again{}", lines(sent)));
+        }
+    }
+}
+
 /// No call is tried again where, or before, or more often than the policy says.
 fn attempts(world: &World, sent: &[Sent]) {
     let settings = &world.scenario.settings;
@@ -96,8 +158,9 @@ fn attempts(world: &World, sent: &[Sent]) {
         for (number, pair) in (1..).zip(tries.windows(2)) {
             let (first, then) = (pair[0], pair[1]);
             let Some(ended) = first.ended else { continue };
-            // What a 429 asks for under a budget is the ledger's to keep, however long.
-            let spent = has_budget(settings, first) && matches!(first.end, End::Status(429, _));
+            // Under a budget the ledger keeps what a 429 asks for, however long.
+            let is_counted = account(settings, first).is_some();
+            let spent = is_counted && matches!(first.end, End::Status(429, _));
             let longest = if spent {
                 u64::MAX
             } else {
@@ -126,19 +189,23 @@ fn throttles(world: &World, sent: &[Sent]) {
         else {
             continue;
         };
-        let is_spent = status == 429 && has_budget(settings, first);
+        let budget = account(settings, first);
+        let is_spent = status == 429 && budget.is_some();
         let asked = match told {
             Some(asked) => asked.min(MAX_BELIEVED),
-            None if is_spent => 3_600,
+            None if is_spent && world.scenario.ledger_holds() => 3_600,
             None => continue,
         };
-        // What does not say for how long holds for what the budget is kept of.
-        let holds_for = |sent: &Sent| told.is_some() || sent.creates() == first.creates();
+        // Under a budget a refusal holds for that, and for what has none if it says for how long.
+        let holds_for = |sent: &Sent| match account(settings, sent) {
+            other if is_spent && other.is_some() => other == budget,
+            other => told.is_some() || other == budget,
+        };
         let until = ended + asked * 1_000;
         let breaks = |sent: &&Sent| {
             let same =
                 (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
-            // What the ledger had granted at that moment goes out.
+            // A request that the ledger had granted at that moment still leaves.
             same && holds_for(sent) && (!is_spent || sent.begun > ended) && sent.begun < until
         };
         if let Some(then) = sent[first.before..].iter().find(breaks) {
@@ -146,53 +213,6 @@ fn throttles(world: &World, sent: &[Sent]) {
                 "asked to wait until {until}, and did not{}",
                 lines([first, then])
             ));
-        }
-    }
-}
-
-/// Whether a budget is kept of what a request does.
-fn has_budget(settings: &Settings, sent: &Sent) -> bool {
-    settings.budget.is_some() && sent.lane == 2 || settings.jobs.is_some() && sent.creates()
-}
-
-/// Never more than the budget in any hour, however the service counts.
-fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
-    let Scenario {
-        jumps,
-        deletions,
-        settings,
-        ..
-    } = &world.scenario;
-    let only_back = jumps.iter().all(|jump| jump.by < 0);
-    // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
-    let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
-    let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
-    for sent in sent {
-        let Some(left) = sent.left else { continue };
-        let owner = if shared {
-            (0, 0)
-        } else {
-            (sent.process, sent.life)
-        };
-        // Somewhere between the two the service counted it.
-        ledgers
-            .entry(owner)
-            .or_default()
-            .push((left, sent.answered.or(sent.ended).unwrap_or(left)));
-    }
-    for requests in ledgers.values() {
-        for &(_, begin) in requests {
-            // In whole seconds, with both ends.
-            let within = |&&(left, ended): &&(u64, u64)| {
-                ended >= begin && left / 1_000 <= begin / 1_000 + 3_600
-            };
-            let count = requests.iter().filter(within).count();
-            if count > most {
-                world.violation(format!(
-                    "{count} requests in the hour from {begin}, of {most}"
-                ));
-                return;
-            }
         }
     }
 }
@@ -212,8 +232,10 @@ fn growth(world: &World, sent: &[Sent]) {
     if is_calm && is_counted && count("SELECT count(*) FROM request") > left {
         bad("entries of requests that never left".to_owned());
     }
-    if count("SELECT count(*) FROM told") > 33 {
-        bad("more policies than are remembered".to_owned());
+    if count("SELECT max(n) FROM (SELECT count(*) AS n FROM told GROUP BY account UNION SELECT 0)")
+        > 2
+    {
+        bad("more than a refusal and a quota of an account is remembered".to_owned());
     }
     let doubtful = sent
         .iter()
@@ -227,7 +249,11 @@ fn growth(world: &World, sent: &[Sent]) {
     }
     drop(connection);
     let locks = std::fs::read_dir(world.path.parent().unwrap()).unwrap();
-    let is_left = |name: &std::ffi::OsString| name.to_string_lossy().contains("-once-");
+    let is_left = |name: &std::ffi::OsString| {
+        ["-once-", "-page-"]
+            .iter()
+            .any(|kind| name.to_string_lossy().contains(kind))
+    };
     if locks
         .map(|entry| entry.unwrap().file_name())
         .any(|name| is_left(&name))

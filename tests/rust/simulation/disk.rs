@@ -1,4 +1,4 @@
-//! The disk: a store's work is done when, in which order, and only if the scenario says so.
+//! The disk. The scenario decides when and in which order a store's work is done, and whether it is done.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::dice::Dice;
 use crate::world::{Life, World};
 
 /// The longest that a piece of work waits for a lock of the file.
-const MAX_LOCK_WAIT: u64 = 30_000;
+pub(crate) const MAX_LOCK_WAIT: u64 = 30_000;
 
-/// What waits for the disk of a process.
+/// The work that waits for the disk of a process.
 #[derive(Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<StoreWork>,
@@ -60,7 +60,7 @@ pub(crate) fn store(life: &Arc<Life>) -> Store {
     Store::done_by(&path, desk).unwrap()
 }
 
-/// What waits in a process that died is gone with it, and so is what it holds: a lock, a caller's answer.
+/// Drops the work that waited in a process that died, with its locks and its callers' answers.
 pub(crate) fn lose(life: &Life) {
     let lost = std::mem::take(&mut life.queue.lock().unwrap().waiting);
     life.world.buried.lock().unwrap().extend(lost);
@@ -124,11 +124,17 @@ fn perform(life: &Life, took: u64) -> bool {
     } else {
         let is_refused = matches!(end, WorkEnd::Uncommitted);
         let mut connection = world.connection.lock().unwrap();
-        connection
-            .commit_hook(is_refused.then_some(|| true))
-            .unwrap();
+        // The work spent a part of the time in line. Its first transaction takes the rest.
+        world.wait.begin(&connection, dice.below(took + 1));
+        let wait = Arc::clone(&world.wait);
+        let committed = move || {
+            wait.end();
+            is_refused
+        };
+        connection.commit_hook(Some(committed)).unwrap();
         work.perform(Ok(&mut connection));
         connection.commit_hook(None::<fn() -> bool>).unwrap();
+        world.wait.end();
     }
     if !matches!(end, WorkEnd::Done) || world.scenario.disk.latency > 0 {
         world.note(|| format!("disk of {}: {told}", life.process));
@@ -136,7 +142,7 @@ fn perform(life: &Life, took: u64) -> bool {
     true
 }
 
-/// What becomes of a piece of work.
+/// The end of a piece of work.
 enum WorkEnd {
     Done,
     /// The file cannot be opened.
@@ -224,7 +230,7 @@ fn delete(world: &World) {
     world.note(|| "the store is deleted".to_owned());
 }
 
-/// What each file has of its own, as the client begins it: a salt, and where the numbers of its exports start.
+/// Begins a file as the client does: each has a salt of its own, and numbers its exports from somewhere else on.
 fn begin_file(connection: &Connection, number: u64) {
     connection
         .execute("DELETE FROM sqlite_sequence", [])

@@ -1,4 +1,4 @@
-//! What can go wrong with one request, drawn in any combination, and every form of `Retry-After`.
+//! The faults of one request, drawn in any combination, and every form of `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
@@ -46,7 +46,7 @@ const REFUSED: [u16; 22] = [
     505, 525, 599,
 ];
 
-/// What happens to one request.
+/// The fate of one request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fate {
     pub(crate) fault: Option<Fault>,
@@ -67,7 +67,7 @@ pub(crate) struct Fate {
 pub(crate) struct Told {
     pub(crate) values: Vec<String>,
     pub(crate) date: Option<SystemTime>,
-    /// What it asks for, in seconds.
+    /// The pause that it asks for, in seconds.
     pub(crate) means: Option<u64>,
 }
 

@@ -19,6 +19,7 @@
     reason = "numbers of a simulation are small"
 )]
 
+mod budget;
 mod calls;
 mod checks;
 mod dice;
@@ -28,12 +29,16 @@ mod faults;
 mod net;
 mod once;
 mod process;
+mod ranges;
+mod repeats;
+mod rows;
 mod runs;
 mod scenario;
 mod service;
 #[cfg(keeps_statements)]
 mod statements;
 mod world;
+mod worlds;
 
 use std::env;
 use std::time::{Duration, Instant};

@@ -25,11 +25,13 @@ FLAGS = os.environ.get("SIMULATION_FLAGS", "").split()
 PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "simulation", "--test", "simulation"]
 
 PAGER, TRAIL = "src/export/pager.rs", "src/export/trail.rs"
-STORED = "src/export/stored.rs"
+STORED, SOURCE, DEDUPE = "src/export/stored.rs", "src/export/source.rs", "src/export/dedupe.rs"
 RETRY, CALL, THROTTLE = "src/client/retry.rs", "src/client/call.rs", "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
-PAGES, EXPORTS = "src/store/pages.rs", "src/store/exports.rs"
+PAGES, EXPORTS, FLIGHTS = "src/store/pages.rs", "src/store/exports.rs", "src/store/flights.rs"
+ACCOUNT, OWNER, BOOKS = "src/store/account.rs", "src/config/account.rs", "src/client/mod.rs"
+PLAN, JOB = "src/slices/plan.rs", "src/job/mod.rs"
 FINDINGS, RETRY_AFTER = "src/export/findings.rs", "src/http/retry_after.rs"
 FILE = "src/store/file.rs"
 ONCE, NAMES = "src/job/once.rs", "src/store/once.rs"
@@ -58,12 +60,12 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "pager-forgets-what-it-handed": (PAGER, "self.handed += count as u64;", ""),
     "pager-takes-what-was-asked-elsewhere": (
         PAGER,
-        "if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {",
-        "if self.finished {",
+        "if self.is_over() || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {",
+        "if self.is_over() {",
     ),
     "pager-asks-beyond-the-rows": (
         PAGER,
-        "if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {",
+        "if self.is_over() || self.rows_left().is_some_and(|left| ahead >= left) {",
         "if false {",
     ),
     "pager-speculates-too-far": (
@@ -116,6 +118,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "self.by_offset && shape.has_more && shape.received != shape.limit",
         "false",
     ),
+    "dedupe-differing-is-identical": (DEDUPE, "None => Repeat::Differing", "None => Repeat::Identical"),
     "findings-totals-untold": (FINDINGS, "fresh.extend(self.tell(Finding::Totals { first, last }));", ""),
     "findings-cut-off-untold": (
         PAGER,
@@ -128,10 +131,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None)",
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, Some(Pace::Normal))",
     ),
-    "retry-says-unknown-of-lost-bodies": (
+    "retry-says-applied-of-lost-bodies": (
         RETRY,
-        "(Kind::UnconfirmedWrite, Applied, None)",
-        "(Kind::UnconfirmedWrite, Unknown, None)",
+        "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Unknown, None)\n        }",
+        "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Applied, None)\n        }",
     ),
     "retry-says-rejected-of-5xx": (
         RETRY,
@@ -228,7 +231,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
-    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(terms, state.clock.steady_now())", "NONE"),
+    "budget-refusal-ends-with-the-file": (BUDGET, "account.still_refused(now, millis(left));", ""),
     "budget-of-jobs-unused": (
         CALL,
         "Some(project) if creates => Some(Limit::Jobs(project))",
@@ -239,7 +242,17 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "account.entries.insert(row.get(0)?, entry);",
         "let _ = entry;",
     ),
-    "budget-future-counts-for-ever": (POLICY, "entry.at = entry.at.min(now);", ""),
+    "budget-of-jobs-of-all-projects": (
+        OWNER,
+        'format!("jobs:{}/{}", project.as_str(), of.label(salt))',
+        'format!("jobs:any/{}", of.label(salt))',
+    ),
+    "budget-of-jobs-and-reads": (BOOKS, "project.map(|project| project.as_str().to_owned())", "None"),
+    "budget-of-all-addresses": (
+        ACCOUNT,
+        '"SELECT id FROM account WHERE base_url = ?1 AND organization = ?2"',
+        '"SELECT id FROM account WHERE ?1 = ?1 AND organization = ?2"',
+    ),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
     "store-whole-too-early": (EXPORTS, "walk.whole = !place.has_more;", "walk.whole = true;"),
@@ -256,7 +269,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "store-pages-not-kept": (
         STORED,
-        "export.filter(|export| export.finished.is_none() && leads_on)",
+        "export.filter(|_| leads_on)",
         "export.filter(|_| false)",
     ),
     "store-takes-the-page-before": (
@@ -266,6 +279,67 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "store-goes-on-within-a-page": (STORED, "before.map_or(0, |page| page.next())", "0"),
     "store-exports-begin-at-one": (FILE, "transaction.execute(START_NUMBERS, [])?;", ""),
+    "store-final-too-early": (
+        EXPORTS,
+        "find(STILL_FINAL, params![settles, now])?",
+        "find(STILL_FINAL, params![0, now])?",
+    ),
+    "store-settles-a-day-early": (
+        EXPORTS,
+        "end.settles(settle_days)",
+        "end.settles(settle_days.saturating_sub(1))",
+    ),
+    "store-refresh-fetches-nothing": (
+        EXPORTS,
+        "true => Stock::default()",
+        "true => stock(&transaction, account, &range, what, page_size, now)?",
+    ),
+    # The mended defect that ten trends at once showed.
+    "store-reads-the-clock-before-its-wait": (
+        EXPORTS,
+        "client.clock.now().max(date.unwrap_or(asked))",
+        "page.seen.max(date.unwrap_or(asked))",
+    ),
+    "store-export-begins-with-its-call": (
+        EXPORTS,
+        '"UPDATE export SET begun = min(?2, iif(EXISTS (SELECT 1 FROM page WHERE export = ?1), begun, ?2)) WHERE id = ?1"',
+        '"UPDATE export SET begun = min(?2, begun) WHERE id = ?1"',
+    ),
+    "store-resumes-what-is-old": (EXPORTS, "age > MAX_RESUME_AGE", "false"),
+    "store-of-all-projects": (
+        EXPORTS,
+        "listing.project_id().map(str::to_owned)",
+        'Some("any".to_owned())',
+    ),
+    "store-totals-of-any-time": (
+        SOURCE,
+        "stock.finished.and_then(|export| export.totals)",
+        "stock.latest.and_then(|export| export.totals)",
+    ),
+    "sync-takes-what-may-change": (
+        PLAN,
+        "(pages.finished.is_some(), begun(&pages))",
+        "(pages.latest.is_some(), begun(&pages))",
+    ),
+    # calls at once
+    "flight-without-lock": (
+        FLIGHTS,
+        "FileLock::take(beside(client.store.path(), &name))?",
+        'FileLock::take(beside(client.store.path(), &format!("{name}{}", fastrand::u64(..))))?',
+    ),
+    "flight-does-not-look-again": (
+        FLIGHTS,
+        "stored.map_or(PageClaim::Ours(lock), PageClaim::Stored)",
+        "PageClaim::Ours(lock)",
+    ),
+    "flight-lock-ends-with-the-answer": (STORED, "lock.take()", "{ drop(lock.take()); lock.take() }"),
+    "flight-held-for-the-budget": (ADMISSION, "flight.leave();", ""),
+    # jobs
+    "job-archived-goes-on": (
+        JOB,
+        'matches!(self.status.as_str(), "completed" | "archived" | "failed")',
+        'matches!(self.status.as_str(), "completed" | "failed")',
+    ),
     # once
     "once-frees-what-is-unknown": (
         CALL,
@@ -275,11 +349,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "once-keeps-what-was-refused": (ONCE, "self.names.free(self.key.clone(), self.ended());", ""),
     "once-no-lock": (
         NAMES,
-        "CreationLock::take(beside(client.store.path(), &name))",
-        'CreationLock::take(beside(client.store.path(), &format!("{name}{}", fastrand::u64(..))))',
+        "beside(client.store.path(), &name)",
+        'beside(client.store.path(), &format!("{name}{}", fastrand::u64(..)))',
     ),
-    "once-looks-before-the-lock-only": (ONCE, "match standing().await?", "match Standing::Free"),
-    "once-any-prompt": (NAMES, "if known != digest {", "if false {"),
+    "once-any-prompt": (NAMES, "known != digest", "false"),
     "once-job-not-noted": (
         ONCE,
         "self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());",

@@ -23,7 +23,7 @@ pub(crate) struct Net(pub(crate) Arc<Life>);
 struct Flight {
     life: Arc<Life>,
     number: usize,
-    /// What giving it up means by now; before its head came that depends on whether it had left.
+    /// The end of the request if it is given up now; `None` before its head came: then it depends on whether it had left.
     given_up: Option<End>,
 }
 
@@ -78,8 +78,9 @@ async fn exchange(
         .headers
         .get(TRACEPARENT)
         .map_or(0, |tag| tag.to_str().unwrap().parse().unwrap());
-    let (lane, url, write) = (
+    let (lane, address, url, write) = (
         lane(&request),
+        life.world.scenario.address(life.process),
         request.url.to_string(),
         request.method != Method::GET,
     );
@@ -109,6 +110,7 @@ async fn exchange(
         life: life.number,
         tag,
         lane,
+        address,
         url,
         write,
         begun: world.now(),
@@ -208,9 +210,14 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
     let mut told = fate.told.clone();
     let mut state = world.state();
     state.sent[number].left = Some(now);
-    let (lane, write) = (state.sent[number].lane, state.sent[number].write);
+    let Sent {
+        lane,
+        address,
+        write,
+        ..
+    } = state.sent[number];
     let short = if lane == 2 {
-        state.service.grant(now)
+        state.service.grant(now, address)
     } else {
         None
     };
@@ -231,7 +238,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
             },
         };
     }
-    // Of what it refuses nothing is done; of what it says nothing about, perhaps.
+    // A refused write is not done. A write without a verdict may be done.
     let verdict = match fate.fault {
         Some(Fault::Broken | Fault::Silent) => None,
         _ => Some(status),
@@ -249,7 +256,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
         }
         (true, false) => String::new(),
         (false, _) if status == 200 => {
-            let (found, body, page) = state.service.read(&asked, now);
+            let (found, body, page) = state.service.read(&asked, now, address);
             status = found;
             state.sent[number].page = page;
             body
@@ -261,7 +268,7 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
     (status, answer, told)
 }
 
-/// What follows a head.
+/// The body after a head.
 struct Rest {
     flight: Flight,
     body: Option<Bytes>,

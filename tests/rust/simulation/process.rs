@@ -5,35 +5,44 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docplatform::budget::Grant;
-use docplatform::client::observer::{Note, Observer};
-use docplatform::client::{Client, ClientStore, Stats, WaitOrStop};
+use docplatform::client::observer::{Note, Observer, Span, Tracer};
+use docplatform::client::{Call, Client, ClientStore, Stats, WaitOrStop};
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::{ApiKey, Options};
+use docplatform::error::Attempt;
 use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use tokio::time::{Instant, sleep};
+use url::Url;
 
 use crate::dice::Dice;
 use crate::disk;
 use crate::net::Net;
-use crate::scenario::{Op, Scenario};
+use crate::scenario::{ADDRESSES, Op, PROJECTS, Scenario};
 use crate::world::{End, Life, World};
-use crate::{calls, exports, once};
+use crate::{budget, calls, exports, once, ranges};
 
 const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
-pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
 /// Added to the number of a wait: it asks the same again and again.
 pub(crate) const POLLS: u64 = 1 << 40;
+/// How many calls an operation of a process may make.
+const CALLS: u64 = 1_000_000;
+/// How many operations a process may have.
+const OPS: u64 = 100;
 /// How often a user tries the same again.
 pub(crate) const MAX_TRIES: u32 = 4;
 
-/// What a process has on its own disk: where it stands.
+/// The progress of a process, on its own disk.
 #[derive(Default)]
 pub(crate) struct Desk {
     op: usize,
     calls: u64,
     tries: u32,
+    /// When it began with that.
+    pub(crate) since: Option<u64>,
     pub(crate) export: Option<exports::Progress>,
 }
 
@@ -46,7 +55,7 @@ impl Desk {
                 return Some(seconds);
             }
         }
-        (self.op, self.tries, self.export) = (self.op + 1, 0, None);
+        (self.op, self.tries, self.export, self.since) = (self.op + 1, 0, None, None);
         None
     }
 }
@@ -59,17 +68,59 @@ pub(crate) struct Process {
     pub(crate) desk: Arc<Mutex<Desk>>,
 }
 
-/// What a call tells; it carries the call's number to the network.
+/// The process and the operation that a call belongs to.
+pub(crate) fn op_of(tag: u64) -> (usize, usize) {
+    let number = tag % POLLS / CALLS;
+    ((number / OPS) as usize, (number % OPS) as usize)
+}
+
+/// The observer of a call. It carries the call's number to the network.
 pub(crate) struct Ear {
     pub(crate) tag: u64,
+    life: Arc<Life>,
+}
+
+impl Ear {
+    /// The same for the polls of a wait.
+    pub(crate) fn of_polls(&self) -> Self {
+        Self {
+            tag: self.tag + POLLS,
+            life: Arc::clone(&self.life),
+        }
+    }
 }
 
 impl Observer for Ear {
-    fn note(&self, _note: Note) {}
-
-    fn trace(&self) -> Option<HeaderValue> {
-        Some(HeaderValue::from(self.tag))
+    fn note(&self, note: Note) {
+        let why = note.waiting.map(|waiting| waiting.why);
+        if why.is_some_and(|why| why.contains("budget")) {
+            budget::check_spent(&self.life, self.tag);
+        }
     }
+
+    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+        Some(Arc::new(Tag(self.tag)))
+    }
+}
+
+/// The span of each of its calls, whose name on the wire is the call's number.
+struct Tag(u64);
+
+impl Tracer for Tag {
+    fn begin(&self, _call: &Call, _url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>> {
+        let span: Box<dyn Span> = Box::new(Self(self.0));
+        std::future::ready(Some(span)).boxed()
+    }
+}
+
+impl Span for Tag {
+    fn header(&self) -> Option<HeaderValue> {
+        Some(HeaderValue::from(self.0))
+    }
+
+    fn attempted(&mut self, _attempt: &Attempt) {}
+
+    fn end(&mut self, _error: Option<&'static str>) {}
 }
 
 impl ExportObserver for Ear {}
@@ -87,9 +138,10 @@ impl Process {
         let scenario = &life.world.scenario;
         let settings = &scenario.settings;
         let seconds = |seconds: u64| seconds as f64;
+        let base_url = ADDRESSES[scenario.address(life.process)];
         let options = Options {
             api_key: Some(KEY.into()),
-            base_url: Some(BASE_URL.to_owned()),
+            base_url: Some(base_url.to_owned()),
             project_id: Some("alpha".to_owned()),
             timeout: seconds(settings.timeout),
             connect_timeout: seconds(settings.timeout.min(5)),
@@ -106,7 +158,7 @@ impl Process {
             store: disk::store(&life),
             clock: life.world.clock(),
             owner: Owner {
-                base_url: BASE_URL.to_owned(),
+                base_url: base_url.to_owned(),
                 organization,
             },
         });
@@ -131,21 +183,21 @@ impl Process {
         &self.life.world
     }
 
-    /// What one more call is known by.
+    /// The observer of one more call.
     pub(crate) fn ear(&self) -> Arc<Ear> {
         let tags = self.tags();
         let mut desk = self.desk.lock().unwrap();
         desk.calls += 1;
         Arc::new(Ear {
             tag: tags.start + desk.calls,
+            life: Arc::clone(&self.life),
         })
     }
 
     /// By what all calls are known that belong to what it does now.
     pub(crate) fn tags(&self) -> Range<u64> {
-        let begin =
-            (self.life.process as u64 * 100 + self.desk.lock().unwrap().op as u64) * 1_000_000;
-        begin..begin + 1_000_000
+        let begin = (self.life.process as u64 * OPS + self.desk.lock().unwrap().op as u64) * CALLS;
+        begin..begin + CALLS
     }
 
     /// Something that must not be; of the dead, nothing is said.
@@ -158,7 +210,8 @@ impl Process {
     async fn run(self) {
         loop {
             let (number, tries) = {
-                let desk = self.desk.lock().unwrap();
+                let mut desk = self.desk.lock().unwrap();
+                desk.since.get_or_insert_with(|| self.world().now());
                 (desk.op, desk.tries)
             };
             let Some(&op) = self.world().scenario.processes[self.life.process].get(number) else {
@@ -171,19 +224,23 @@ impl Process {
                     sleep(Duration::from_secs(seconds)).await;
                     Done::Yes
                 }
-                Op::Export(plan) => exports::export(&self, plan).await,
-                Op::Totals(what) => exports::totals(&self, what).await,
+                Op::Export(plan) => exports::exports(&self, plan).await,
+                Op::Totals(what) => ranges::totals(&self, what).await,
                 Op::Sync {
                     endpoint,
                     day,
                     days,
                     totals,
-                } => exports::sync_days(&self, endpoint, day..day + days, totals).await,
+                } => ranges::sync_days(&self, endpoint, day..day + days, totals).await,
                 Op::Once { name, prompt } if self.client.names().is_some() => {
                     once::once(&self, name, prompt).await
                 }
                 Op::Nothing | Op::Once { .. } => Done::Yes,
-                Op::Job { message, timeout } => calls::job(&self, message, timeout).await,
+                Op::Job {
+                    message,
+                    timeout,
+                    project,
+                } => calls::job(&self, message, timeout, PROJECTS[project]).await,
                 Op::Reads { count, analytics } => calls::reads(&self, count, analytics).await,
             };
             let again = self.desk.lock().unwrap().after(done);
@@ -194,7 +251,7 @@ impl Process {
     }
 }
 
-/// An hour after the last request the whole budget is there again, whatever clocks did meanwhile.
+/// An hour after the last request the whole budget is there again. A clock that was set back delays it by as long.
 pub(crate) async fn spend(world: &Arc<World>) {
     let Scenario {
         settings,
@@ -206,7 +263,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     let Some((per_hour, reserve)) = settings.budget else {
         return;
     };
-    // What a service says of its own budget may hold longer.
+    // The service may have asked for a longer wait.
     let is_told = world
         .state()
         .sent
@@ -224,22 +281,19 @@ pub(crate) async fn spend(world: &Arc<World>) {
     let Some(budget) = client.budget() else {
         return;
     };
-    let mut granted = 0;
-    // What the first one finds to be of a time that never was counts from then on.
-    for most in [1, per_hour - reserve] {
-        let mut tickets = Vec::new();
-        granted = 0;
-        while granted < most
-            && let Ok(Grant::Granted(ticket)) = budget
-                .acquire(Instant::now() + Duration::from_hours(1))
-                .await
-        {
-            tickets.push(ticket);
-            granted += 1;
-        }
-        drop(tickets);
-        sleep(Duration::from_secs(3_700)).await;
+    let back: u64 = jumps.iter().map(|jump| jump.by.min(0).unsigned_abs()).sum();
+    // A request without an answer counts for as long as its client would have waited for it.
+    let hour = Duration::from_secs(3_601 + settings.deadline.max(60));
+    sleep(hour + Duration::from_millis(back)).await;
+    let mut tickets = Vec::new();
+    while (tickets.len() as u64) < per_hour - reserve
+        && let Ok(Grant::Granted(ticket)) = budget
+            .acquire(Instant::now() + Duration::from_hours(1))
+            .await
+    {
+        tickets.push(ticket);
     }
+    let granted = tickets.len() as u64;
     if granted < per_hour - reserve {
         world.violation(format!(
             "{granted} requests are granted an hour later, of {}",
@@ -248,7 +302,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     }
 }
 
-/// What a client's dice always show: so its pauses are known.
+/// The number that a client's dice always show, so that its pauses are known.
 pub(crate) fn jitter(scenario: &Scenario, process: usize) -> f64 {
     ((scenario.settings.jitter + process as u64) % 3) as f64 / 2.0
 }

@@ -15,10 +15,10 @@ use crate::{checks, disk, process};
 
 /// A run that takes longer has a wait without end.
 const MAX_TIME: Duration = Duration::from_hours(60 * 24);
-/// What goes on after the last process has ended is over by then.
+/// Work that goes on after the last process has ended is over by then.
 const REST: Duration = Duration::from_hours(1);
 
-/// What is shown of a run: violations, lines of its history, and characters of each.
+/// The most that is shown of a run: violations, lines of its history, and characters of each.
 const MAX_VIOLATIONS: usize = 2;
 const MAX_FIRST: usize = 8;
 pub(crate) const MAX_LAST: usize = 20;
@@ -114,7 +114,7 @@ impl Runs {
 }
 
 impl Run {
-    /// What was promised, what happened, and in which world, for people: no more than a page of it.
+    /// The violations, the history and the world of a run, for people: no more than a page.
     pub(crate) fn told(&self, last: usize) -> String {
         let mut lines = Vec::new();
         for violation in self.violations.iter().take(MAX_VIOLATIONS) {

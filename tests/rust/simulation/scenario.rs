@@ -1,16 +1,25 @@
-//! What a seed stands for: the service's habits, the faults, the disk, the settings, and what each process does.
+//! The scenario of a seed: the service's habits, the faults, the disk, the settings, and the operations of each process.
 
 use docplatform::listing::endpoint::{
-    CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, PagedBy, SEARCHES, VIEWS, VISITORS,
+    CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, SEARCHES, VIEWS, VISITORS,
 };
 
 use crate::dice::Dice;
+use crate::disk::MAX_LOCK_WAIT;
 use crate::faults::Fault;
+use crate::process::op_of;
 
-/// Of these projects everything is read.
+/// All projects at an address.
 pub(crate) const PROJECTS: [&str; 2] = ["alpha", "beta"];
-/// The day that may still change; all others are days of January, which do not.
+/// The addresses of the service. Most worlds know the first one only.
+pub(crate) const ADDRESSES: [&str; 2] = [
+    "https://docs.example.com/api",
+    "https://docs.example.org/api",
+];
+/// The ninth of February: the day that may still change. All others are days of January, which do not.
 pub(crate) const OPEN_DAY: u64 = 40;
+/// The moment at which that day becomes final, in milliseconds after [`crate::world::BASE`].
+pub(crate) const OPEN_DAY_SETTLES: u64 = 2 * 24 * 3_600_000;
 
 /// One run.
 #[derive(Debug, Clone)]
@@ -27,6 +36,10 @@ pub(crate) struct Scenario {
     pub(crate) jumps: Vec<Jump>,
     /// Somebody deletes the store's file before the n-th work on it.
     pub(crate) deletions: Vec<u64>,
+    /// How long after [`crate::world::BASE`] the world begins, in milliseconds.
+    pub(crate) start: u64,
+    /// Which processes use the second address.
+    pub(crate) elsewhere: Vec<bool>,
 }
 
 /// How the service answers where nothing fails.
@@ -50,12 +63,23 @@ pub(crate) struct Habits {
     pub(crate) latency: u64,
     /// How many analytics requests it grants in an hour.
     pub(crate) limit: Option<u64>,
-    /// What a refusal for want of these says.
+    /// How a refusal beyond that limit says how long to wait.
     pub(crate) limit_told: u64,
     /// How its cursors look.
     pub(crate) cursor_form: u64,
     /// Its totals do not show that the data changed.
     pub(crate) quiet: bool,
+    /// Where the data changes, rows are repeated.
+    pub(crate) lively: bool,
+    /// The open day changes before most of its pages until it is final, and nothing else does.
+    pub(crate) settling: bool,
+}
+
+impl Habits {
+    /// Whether a page of this may come after a change.
+    pub(crate) fn moves(&self, what: What) -> bool {
+        self.moving > 0 || self.settling && what.day == OPEN_DAY
+    }
 }
 
 /// How the disk behaves.
@@ -67,7 +91,7 @@ pub(crate) struct Disk {
     pub(crate) failing: u64,
 }
 
-/// What all clients are set to.
+/// The settings of all clients.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) store: bool,
@@ -79,14 +103,15 @@ pub(crate) struct Settings {
     pub(crate) deadline: u64,
     pub(crate) timeout: u64,
     pub(crate) max_retry_after: u64,
-    /// What the clients' dice show, in halves.
+    /// The numbers that the clients' dice show, in halves.
     pub(crate) jitter: u64,
 }
 
-/// What is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A listing of one day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct What {
     pub(crate) endpoint: usize,
+    /// Those of the second address come after those of the first one.
     pub(crate) project: usize,
     pub(crate) day: u64,
 }
@@ -104,10 +129,18 @@ impl What {
     pub(crate) fn endpoint(self) -> &'static Endpoint {
         ENDPOINTS[self.endpoint]
     }
+
+    pub(crate) fn project(self) -> &'static str {
+        PROJECTS[self.project % PROJECTS.len()]
+    }
+
+    pub(crate) fn base_url(self) -> &'static str {
+        ADDRESSES[self.project / PROJECTS.len()]
+    }
 }
 
 /// An export.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "one each: an export has any of them"
@@ -129,18 +162,23 @@ pub(crate) struct Export {
     pub(crate) stop_every: Option<u64>,
     /// How long the reader looks at a page, in milliseconds.
     pub(crate) thinks: u64,
+    /// How many do so at the same time.
+    pub(crate) calls: u64,
+    /// Each of them reads another day.
+    pub(crate) spread: bool,
 }
 
 impl Export {
-    /// What it lists, day by day.
+    /// Its listings, day by day.
     pub(crate) fn whats(self) -> impl Iterator<Item = What> {
+        let days = if self.spread { self.calls } else { self.days };
         (self.what.day..)
-            .take(self.days as usize)
+            .take(days as usize)
             .map(move |day| What { day, ..self.what })
     }
 }
 
-/// What a process does, one after another.
+/// An operation of a process. It does one after another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Op {
     /// It was cut out.
@@ -162,6 +200,7 @@ pub(crate) enum Op {
     Job {
         message: bool,
         timeout: u64,
+        project: usize,
     },
     /// This number of reads at one time.
     Reads {
@@ -210,6 +249,8 @@ impl Scenario {
             limit_told: dice.below(4),
             cursor_form: dice.below(4),
             quiet: false,
+            lively: false,
+            settling: false,
         };
         let disk = Disk {
             latency: dice.pick(&[0, 0, 0, 5, 500, 20_000]),
@@ -258,92 +299,17 @@ impl Scenario {
             kills,
             jumps,
             deletions,
+            start: 0,
+            elsewhere: Vec::new(),
         };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
         scenario.read_otherwise(&mut Dice::of(seed, &[11]));
+        scenario.share(&mut Dice::of(seed, &[12]));
+        scenario.fill(&mut Dice::of(seed, &[15]));
+        scenario.let_a_day_settle(&mut Dice::of(seed, &[13]));
+        scenario.spread(&mut Dice::of(seed, &[14]));
         scenario
-    }
-
-    /// What few worlds have. It is drawn apart, so that all others are what they were before there was such a thing.
-    fn add_rarities(&mut self, dice: &mut Dice) {
-        self.settings.jobs = dice.chance(8).then(|| 1 + dice.below(3));
-        if self.settings.jobs.is_some() {
-            // Of such a budget, worlds of jobs tell the most.
-            for op in self.processes.iter_mut().flatten() {
-                if matches!(op, Op::Reads { .. } | Op::Pause { .. } | Op::Job { .. }) {
-                    *op = Op::Job {
-                        message: true,
-                        timeout: dice.pick(&[0, 10, 100]),
-                    };
-                }
-            }
-        }
-        if dice.chance(8) {
-            self.deletions = (0..dice.pick(&[1, 1, 3]))
-                .map(|_| 2 + dice.below(60))
-                .collect();
-        }
-    }
-
-    /// Some read in several slices, or any path: also drawn apart.
-    fn read_otherwise(&mut self, dice: &mut Dice) {
-        let (in_slices, any_path) = (dice.chance(12), dice.chance(8));
-        for op in self.processes.iter_mut().flatten() {
-            if let Op::Export(Export {
-                what,
-                days,
-                any_path: any,
-                stop_every,
-                ..
-            }) = op
-            {
-                let paged_by = what.endpoint().paged_by;
-                // A page that comes again is known within a part; its rows may rightly do so.
-                let comes_again = self.habits.stands && stop_every.is_some();
-                *any = any_path && paged_by != PagedBy::Nothing && !comes_again;
-                if in_slices && !*any && paged_by != PagedBy::Offset && what.day != OPEN_DAY {
-                    *days = 2 + dice.below(2);
-                }
-            }
-        }
-    }
-
-    /// In every third world all is about one thing: what one process leaves is what the next one finds.
-    fn bring_together(&mut self, dice: &mut Dice) {
-        self.habits.quiet = dice.chance(30);
-        let is_crowd = dice.chance(2);
-        let is_slow = self.settings.store && self.settings.budget.is_some();
-        let together = dice.chance(35);
-        let (endpoint, only) = (dice.pick(&[0, 0, 0, 2]), 1 + dice.below(2));
-        for op in self.processes.iter_mut().flatten() {
-            match op {
-                // More than a client has in flight at one time.
-                Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => {
-                    *count = 80;
-                }
-                // Who waits for a budget looks into its ledger every half minute, for hours.
-                Op::Reads {
-                    count,
-                    analytics: true,
-                } if is_slow => *count = (*count).min(5),
-                Op::Export(Export { what, .. }) | Op::Totals(what) if together => {
-                    *what = What {
-                        endpoint,
-                        project: 0,
-                        day: what.day.min(only),
-                    };
-                }
-                Op::Sync {
-                    endpoint: of, day, ..
-                } if together => (*of, *day) = (0, 1),
-                Op::Once { name, .. } if together => *name = 0,
-                _ => {}
-            }
-            if let Op::Totals(what) = op {
-                what.endpoint = what.endpoint.min(1);
-            }
-        }
     }
 
     /// The same without some of its parts, by their numbers; what is left behaves as before.
@@ -370,13 +336,15 @@ impl Scenario {
             stands,
             latency,
             limit,
+            lively,
+            settling,
             ..
         } = &mut scenario.habits;
         let Disk {
             latency: disk,
             failing,
         } = &mut scenario.disk;
-        for flag in [cap_moves, filters, stands] {
+        for flag in [cap_moves, filters, stands, lively, settling] {
             *flag &= !is_cut();
         }
         for chance in [moving, latency, disk, failing] {
@@ -395,7 +363,7 @@ impl Scenario {
     /// How many parts it has.
     pub(crate) fn parts(&self) -> usize {
         let ops: usize = self.processes.iter().map(Vec::len).sum();
-        ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 12
+        ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 14
     }
 
     /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
@@ -407,13 +375,33 @@ impl Scenario {
             Op::Sync { endpoint, .. } => *endpoint == listed.endpoint,
             _ => false,
         };
+        let is_crowd =
+            |op: &Op| matches!(op, Op::Export(export) if export.calls > 1 && lists(export));
+        let crowds = self.processes.iter().flatten().filter(|op| is_crowd(op));
         let readers = self
             .processes
             .iter()
             .filter(|ops| ops.iter().any(reads))
-            .count();
+            .count()
+            + crowds.count();
         let cuts_move = self.habits.cap.is_some() && self.habits.cap_moves;
         !self.processes.iter().flatten().any(again) && (readers < 2 || !cuts_move)
+    }
+
+    /// Whether all who read it do so in the same page size.
+    pub(crate) fn has_one_page_size(&self, listed: What) -> bool {
+        let size = |op: &Op| match op {
+            Op::Export(export) if export.whats().any(|what| what == listed) => {
+                Some(export.page_size)
+            }
+            Op::Sync { endpoint, .. } if *endpoint == listed.endpoint => {
+                Some(listed.endpoint().max_page_size)
+            }
+            _ => None,
+        };
+        let mut sizes = self.processes.iter().flatten().filter_map(size);
+        let first = sizes.next();
+        sizes.all(|size| Some(size) == first)
     }
 
     /// Whether the time of day only ever went on.
@@ -423,7 +411,43 @@ impl Scenario {
 
     /// Whether all that is written stays, and at once.
     pub(crate) fn disk_is_good(&self) -> bool {
-        self.disk.latency == 0 && self.disk.failing == 0 && self.deletions.is_empty()
+        self.disk.latency == 0 && self.disk_keeps()
+    }
+
+    /// Whether all that is written stays, however long it takes.
+    pub(crate) fn disk_keeps(&self) -> bool {
+        let is_patient = self.disk.latency < MAX_LOCK_WAIT / 2;
+        is_patient && self.disk.failing == 0 && self.deletions.is_empty()
+    }
+
+    /// When the open day is final, in milliseconds since the run began.
+    pub(crate) fn settles(&self) -> u64 {
+        OPEN_DAY_SETTLES - self.start
+    }
+
+    /// The address that a process uses.
+    pub(crate) fn address(&self, process: usize) -> usize {
+        usize::from(
+            self.elsewhere
+                .get(process)
+                .is_some_and(|&elsewhere| elsewhere),
+        )
+    }
+
+    /// The export that a call belongs to.
+    pub(crate) fn export_of(&self, tag: u64) -> Option<&Export> {
+        let (process, op) = op_of(tag);
+        match self.processes.get(process)?.get(op)? {
+            Op::Export(export) => Some(export),
+            _ => None,
+        }
+    }
+
+    /// Whether all that was entered counts. To a clock that is set ahead, or back by days, requests in a file do not.
+    pub(crate) fn ledger_holds(&self) -> bool {
+        let back: i64 = self.jumps.iter().map(|jump| -jump.by).sum();
+        let only_back = self.jumps.iter().all(|jump| jump.by < 0) && back <= 86_400_000;
+        !self.settings.store || only_back && self.deletions.is_empty()
     }
 }
 
@@ -454,6 +478,8 @@ fn op(dice: &mut Dice) -> Op {
             refresh: dice.chance(10),
             stop_every: dice.chance(40).then(|| 1 + dice.below(12)),
             thinks: dice.pick(&[0, 0, 10, 5_000]),
+            calls: 1,
+            spread: false,
         }),
         45..50 => Op::Totals(What {
             endpoint: dice.below(2) as usize,
@@ -472,6 +498,7 @@ fn op(dice: &mut Dice) -> Op {
         75..82 => Op::Job {
             message: dice.chance(40),
             timeout: dice.pick(&[0, 10, 100, 1_800]),
+            project: 0,
         },
         82..95 => Op::Reads {
             count: dice.pick(&[1, 1, 2, 4, 30]),

@@ -7,7 +7,7 @@ use docplatform::listing::endpoint::PagedBy;
 use url::Url;
 
 use crate::dice::Dice;
-use crate::scenario::{ENDPOINTS, Habits, PROJECTS, Scenario, What};
+use crate::scenario::{ADDRESSES, ENDPOINTS, Habits, OPEN_DAY, PROJECTS, Scenario, What};
 
 /// A row: where it stands in its listing, who it is, and a count that changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,9 @@ pub(crate) struct Row {
     pub(crate) hidden: bool,
 }
 
-/// What lies between two rows' ranks at first.
+/// How many of a hundred pages of a day that is not final come after a change.
+const SETTLING: u64 = 60;
+/// The distance between the ranks of two rows at first.
 pub(crate) const RANK: f64 = (1_u64 << 32) as f64;
 
 /// A listing with its past.
@@ -48,22 +50,25 @@ pub(crate) struct Service {
     habits: Habits,
     pub(crate) truth: BTreeMap<What, Truth>,
     pub(crate) jobs: Vec<Job>,
-    granted: VecDeque<u64>,
+    granted: [VecDeque<u64>; ADDRESSES.len()],
+    /// When the open day is final.
+    settles: u64,
     turns: u64,
     is_slow: bool,
 }
 
-/// What a request asks for.
+/// A request.
 pub(crate) struct Asked<'a> {
     pub(crate) url: &'a Url,
     pub(crate) body: &'a [u8],
 }
 
-/// What a good page says.
+/// A good page.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
-    pub(crate) day: u64,
-    pub(crate) ranks: Vec<u64>,
+    pub(crate) what: What,
+    /// Ranks and counts.
+    pub(crate) rows: Vec<(u64, u64)>,
     /// Where it begins, as it was asked for.
     pub(crate) offset: u64,
     pub(crate) has_more: bool,
@@ -94,6 +99,7 @@ impl Service {
             truth,
             jobs,
             granted,
+            settles: scenario.settles(),
             turns: 0,
             is_slow,
         }
@@ -122,18 +128,23 @@ impl Service {
     }
 
     /// Whether an analytics request is granted now; else how many seconds are left until one is.
-    pub(crate) fn grant(&mut self, now: u64) -> Option<u64> {
-        let limit = self.habits.limit?;
-        self.granted.retain(|&at| at + 3_600_000 > now);
-        if (self.granted.len() as u64) < limit {
-            self.granted.push_back(now);
+    pub(crate) fn grant(&mut self, now: u64, address: usize) -> Option<u64> {
+        let (limit, granted) = (self.habits.limit?, &mut self.granted[address]);
+        granted.retain(|&at| at + 3_600_000 > now);
+        if (granted.len() as u64) < limit {
+            granted.push_back(now);
             return None;
         }
-        Some((self.granted[0] + 3_600_000 - now).div_ceil(1_000))
+        Some((granted[0] + 3_600_000 - now).div_ceil(1_000))
     }
 
     /// A page, a job, or whatever else is asked for.
-    pub(crate) fn read(&mut self, asked: &Asked<'_>, now: u64) -> (u16, String, Option<Answered>) {
+    pub(crate) fn read(
+        &mut self,
+        asked: &Asked<'_>,
+        now: u64,
+        address: usize,
+    ) -> (u16, String, Option<Answered>) {
         let segments: Vec<_> = asked.url.path_segments().unwrap().skip(1).collect();
         match segments[..] {
             ["v2", "agent", _, "job", id] => {
@@ -161,15 +172,18 @@ impl Service {
                     .map(|date| day(&date))
                     .or(cursor.map(|(day, _)| day))
                     .unwrap();
-                let project = PROJECTS.iter().position(|known| *known == project).unwrap();
+                let project = PROJECTS.iter().position(|known| *known == project).unwrap()
+                    + address * PROJECTS.len();
                 let number = |name: &str| query(name).map(|text| text.parse::<u64>().unwrap());
                 let what = What {
                     endpoint,
                     project,
                     day: from,
                 };
+                let is_still = self.habits.settling && (from != OPEN_DAY || now >= self.settles);
                 let (body, page) = self.page(
                     what,
+                    is_still,
                     number("limit"),
                     number("offset").unwrap_or(0),
                     cursor.map(|(_, rank)| rank),
@@ -183,20 +197,28 @@ impl Service {
     fn page(
         &mut self,
         what: What,
+        is_still: bool,
         limit: Option<u64>,
         offset: u64,
         after: Option<u64>,
     ) -> (String, Answered) {
         self.turns += 1;
         let mut dice = Dice::of(self.seed, &[4, self.turns]);
-        let moves = dice.chance(self.habits.moving);
+        let moves = dice.chance(match (self.habits.settling, is_still) {
+            (true, true) => 0,
+            (true, false) => SETTLING,
+            _ => self.habits.moving,
+        });
+        let (is_lively, endpoint) = (self.habits.lively, what.endpoint());
         let truth = self.truth(what);
         if moves {
             truth.change(&mut dice);
         }
+        if moves && is_lively && endpoint.paged_by == PagedBy::Offset {
+            truth.bring_again(offset as usize, &mut dice);
+        }
         let version = truth.versions.len() as u64;
         let rows = truth.versions.last().unwrap().clone();
-        let endpoint = what.endpoint();
         let cap = match self.habits.cap {
             Some(cap) if self.habits.cap_moves => dice.below(cap + 4) + 1,
             cap => cap.unwrap_or(u64::MAX),
@@ -218,10 +240,9 @@ impl Service {
         let end = (begin + limit).min(rows.len());
         let has_more = end < rows.len();
         let shown: Vec<_> = rows[begin..end].iter().filter(|row| !row.hidden).collect();
-        let ranks = shown.iter().map(|row| row.rank).collect();
         let page = Answered {
-            day: what.day,
-            ranks,
+            what,
+            rows: shown.iter().map(|row| (row.rank, row.count)).collect(),
             offset: offset as u64,
             has_more,
         };
@@ -264,7 +285,7 @@ impl Service {
     fn cursor(&self, what: What, rank: u64) -> String {
         let plain = format!("{}.{rank}", what.day);
         match self.habits.cursor_form {
-            0 => format!("\"https://docs.example.com/api/v1/x?limit=3&cursor={plain}\""),
+            0 => format!("\"{}/v1/x?limit=3&cursor={plain}\"", what.base_url()),
             1 => format!("\"/v1/x?cursor={plain}\""),
             _ => format!("\"{plain}\""),
         }
@@ -314,6 +335,24 @@ impl Service {
 }
 
 impl Truth {
+    /// A new first row moves the last row before this offset to it, perhaps with another count.
+    fn bring_again(&mut self, offset: usize, dice: &mut Dice) {
+        let mut rows = self.versions.last().unwrap().clone();
+        let Some(last) = offset.checked_sub(1).filter(|last| *last < rows.len()) else {
+            return;
+        };
+        rows[last].count += 1_000 * dice.below(2);
+        let new = Row {
+            rank: rows[0].rank - 1,
+            count: dice.below(1_000),
+            hidden: false,
+        };
+        if new.rank > 0 {
+            rows.insert(0, new);
+            self.versions.push(rows);
+        }
+    }
+
     fn change(&mut self, dice: &mut Dice) {
         let mut rows = self.versions.last().unwrap().clone();
         let at = dice.below(rows.len() as u64 + 1) as usize;

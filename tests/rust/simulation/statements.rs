@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "called by a library in C")]
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_uint};
 use std::slice;
 
@@ -36,7 +36,7 @@ struct Kept {
     /// The connection whose statements are kept.
     of: Option<*mut sqlite3>,
     /// By the hashes of their texts, those that nobody uses now, and how much of the text each is.
-    idle: HashMap<u64, Vec<(*mut sqlite3_stmt, usize)>>,
+    idle: BTreeMap<u64, Vec<(*mut sqlite3_stmt, usize)>>,
     /// Those in use, with the same.
     used: Vec<(*mut sqlite3_stmt, usize, u64)>,
 }

@@ -1,9 +1,11 @@
 //! The world of one run: its time, its lives, what was sent and answered, and the trace of it all.
 
+#![allow(unsafe_code, reason = "a connection's state, while another has it")]
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
@@ -11,13 +13,13 @@ use docplatform::clock::Clock;
 use docplatform::error::Error;
 use docplatform::store::StoreWork;
 use rusqlite::Connection;
+use rusqlite::ffi::{sqlite3, sqlite3_get_autocommit};
 use tokio::sync::{Notify, RwLock};
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::disk::Queue;
-use crate::process::BASE_URL;
-use crate::scenario::{Kill, Scenario, What};
+use crate::scenario::{ADDRESSES, Kill, Scenario, What};
 use crate::service::{Answered, Service};
 
 /// The tenth of February 2026.
@@ -33,6 +35,7 @@ pub(crate) struct World {
     pub(crate) path: PathBuf,
     begun: Instant,
     jump: Arc<AtomicI64>,
+    pub(crate) wait: Arc<LockWait>,
     trace: Trace,
     steps: Vec<AtomicU64>,
     state: Mutex<State>,
@@ -41,11 +44,11 @@ pub(crate) struct World {
     pub(crate) works: AtomicU64,
     /// Work of processes that died: not even what dropping it would do goes on.
     pub(crate) buried: Mutex<Vec<StoreWork>>,
-    /// Who looks what became of a name does so while nobody creates under it.
+    /// A user who looks what became of a name does so while no call creates under it.
     pub(crate) names: [RwLock<()>; 3],
 }
 
-/// What is made of a run's history.
+/// The record of a run's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trace {
     /// Its lines are not even written.
@@ -61,7 +64,9 @@ pub(crate) struct State {
     pub(crate) sent: Vec<Sent>,
     pub(crate) violations: Vec<String>,
     pub(crate) service: Service,
-    /// What the store must have, so that it is not asked for again.
+    /// The number of each process's last life.
+    lives: Vec<usize>,
+    /// The listings that the store must have whole, so that they are not requested again.
     pub(crate) whole: BTreeSet<What>,
     /// Which prompts were used under which name.
     pub(crate) prompts: [[bool; 2]; 3],
@@ -77,6 +82,7 @@ pub(crate) struct Sent {
     /// Which call it belongs to.
     pub(crate) tag: u64,
     pub(crate) lane: usize,
+    pub(crate) address: usize,
     pub(crate) url: String,
     pub(crate) write: bool,
     pub(crate) begun: u64,
@@ -106,6 +112,7 @@ impl fmt::Debug for Sent {
             process,
             life,
             tag,
+            address,
             url,
             begun,
             left,
@@ -124,11 +131,14 @@ impl fmt::Debug for Sent {
         if let Some(effect) = effect {
             write!(f, ", did {effect}")?;
         }
-        write!(f, ", {}", url.strip_prefix(BASE_URL).unwrap_or(url))
+        let path = ADDRESSES
+            .iter()
+            .find_map(|address| url.strip_prefix(address));
+        write!(f, " at {address}, {}", path.unwrap_or(url))
     }
 }
 
-/// What a violation shows of these requests: the last ones.
+/// The last of these requests, for a violation.
 pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
     let lines: Vec<_> = sent
         .into_iter()
@@ -137,7 +147,7 @@ pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
     lines[lines.len().saturating_sub(MAX_LINES)..].concat()
 }
 
-/// What it shows of an error.
+/// An error, for a violation.
 pub(crate) fn in_short(error: &Error) -> String {
     format!(
         "\n  {:?}, {:?}, {:?}: {:.200}",
@@ -166,6 +176,38 @@ pub(crate) enum End {
     Good,
 }
 
+/// The wait of a piece of work for the file's lock. Time passes at its first transaction: until then its clocks are behind.
+#[derive(Default)]
+pub(crate) struct LockWait {
+    left: AtomicU64,
+    /// The connection of the work.
+    of: AtomicPtr<sqlite3>,
+}
+
+impl LockWait {
+    pub(crate) fn begin(&self, connection: &Connection, waits: u64) {
+        // SAFETY: it is only asked for its state, by the work that has it.
+        self.of
+            .store(unsafe { connection.handle() }, Ordering::Relaxed);
+        self.left.store(waits, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end(&self) {
+        self.left.store(0, Ordering::Relaxed);
+    }
+
+    /// How far the clocks are behind.
+    fn left(&self) -> u64 {
+        let left = self.left.load(Ordering::Relaxed);
+        // SAFETY: the connection is open while its work is done, on this thread.
+        if left > 0 && unsafe { sqlite3_get_autocommit(self.of.load(Ordering::Relaxed)) } == 0 {
+            self.end();
+            return 0;
+        }
+        left
+    }
+}
+
 /// A process, from its start to its end.
 pub(crate) struct Life {
     pub(crate) world: Arc<World>,
@@ -189,6 +231,7 @@ impl World {
             sent: Vec::new(),
             violations: Vec::new(),
             service: Service::new(&scenario),
+            lives: vec![0; scenario.processes.len() + 1],
             whole: BTreeSet::new(),
             prompts: Default::default(),
             resolved_anew: Default::default(),
@@ -197,6 +240,7 @@ impl World {
             path: place.join("visitors.db"),
             begun: Instant::now(),
             jump: Arc::default(),
+            wait: Arc::default(),
             trace,
             // One more for who looks at the end.
             steps: (0..=scenario.processes.len())
@@ -222,20 +266,32 @@ impl World {
 
     /// The time of day by a clock that nobody sets: the service's.
     pub(crate) fn time(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_millis(BASE + self.now())
+        SystemTime::UNIX_EPOCH + Duration::from_millis(self.base() + self.now())
+    }
+
+    /// When the run began, in milliseconds since 1970.
+    pub(crate) fn base(&self) -> u64 {
+        BASE + self.scenario.start
     }
 
     /// The machine's clock.
     pub(crate) fn clock(&self) -> Clock {
-        let (begun, jump) = (self.begun, Arc::clone(&self.jump));
-        let wall = move || {
-            let now =
-                i64::try_from(BASE).unwrap() + i64::try_from(begun.elapsed().as_millis()).unwrap();
-            let now = now + jump.load(Ordering::Relaxed);
-            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now).unwrap())
+        let (begun, base, wait) = (self.begun, self.base(), Arc::clone(&self.wait));
+        let now = move || {
+            let passed = u64::try_from(begun.elapsed().as_millis()).unwrap();
+            SystemTime::UNIX_EPOCH + Duration::from_millis(base + passed - wait.left())
         };
-        let steady = move || SystemTime::UNIX_EPOCH + Duration::from_millis(BASE) + begun.elapsed();
-        Clock::new(wall).beside(&Clock::new(steady))
+        let jump = Arc::clone(&self.jump);
+        let wall = move || {
+            let by = jump.load(Ordering::Relaxed);
+            let passed = Duration::from_millis(by.unsigned_abs());
+            if by < 0 {
+                now() - passed
+            } else {
+                now() + passed
+            }
+        };
+        Clock::new(wall)
     }
 
     pub(crate) fn set_clock(&self, by: i64) {
@@ -272,6 +328,11 @@ impl World {
         assert!(state.sent.len() < MAX_REQUESTS, "requests without end");
         state.sent.push(request);
         state.sent.len() - 1
+    }
+
+    /// The number of a process's last life.
+    pub(crate) fn life_of(&self, process: usize) -> usize {
+        self.state().lives[process]
     }
 
     /// A request ended, unless it had before.
@@ -311,6 +372,7 @@ impl World {
 
 impl Life {
     pub(crate) fn new(world: &Arc<World>, process: usize, number: usize) -> Arc<Self> {
+        world.state().lives[process] = number;
         let (dead, killed, queue) = Default::default();
         Arc::new(Self {
             world: Arc::clone(world),

@@ -38,7 +38,7 @@ fn shop() -> Shop {
         _directory: directory,
         store,
         hands,
-        exports: Exports(Arc::new(client)),
+        exports: Exports::new(Arc::new(client)),
     }
 }
 
@@ -57,7 +57,7 @@ impl Shop {
 
     async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
         self.exports
-            .put(export, page, totals, self.hands.now(), None)
+            .put(export, page, totals, self.hands.now(), None, ())
             .await
     }
 
@@ -310,7 +310,7 @@ async fn an_export_begins_with_its_first_request() {
         let page = shop.page(offset, 250, 250, !is_last);
         let asked = NOW + DAY + asked;
         shop.exports
-            .put(export, page, None, asked, None)
+            .put(export, page, None, asked, None, ())
             .await
             .unwrap();
     }
@@ -391,7 +391,7 @@ async fn what_differs_in_anything_is_another_range() {
         assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
     }
     let owner = owner(key("dp_another"));
-    let other = Exports(Arc::new(ClientStore {
+    let other = Exports::new(Arc::new(ClientStore {
         store: shop.store.clone(),
         clock: Clock::system(),
         owner,

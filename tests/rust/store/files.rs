@@ -513,7 +513,7 @@ async fn a_store_that_is_removed_is_made_again() {
 #[tokio::test]
 async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_next_store() {
     let (_directory, path, store) = opened();
-    let exports = Exports(Arc::new(ClientStore {
+    let exports = Exports::new(Arc::new(ClientStore {
         store,
         clock: Clock::system(),
         owner: owner(key(KEY)),
@@ -541,7 +541,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
         body: b"{}".to_vec(),
     };
     let error = exports
-        .put(before.id, page, None, 0, None)
+        .put(before.id, page, None, 0, None, ())
         .await
         .unwrap_err();
     assert!(error.to_string().contains("deleted meanwhile"), "{error}");

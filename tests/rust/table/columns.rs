@@ -432,3 +432,32 @@ fn arrow_has_the_rows_in_the_tables_own_memory() {
         assert_eq!(read, own);
     }
 }
+
+#[test]
+fn rows_are_ranked_by_any_column_of_numbers_or_times() {
+    let table = table_of(&["1.5", "-2", "", "null", "3", "-2.5", "3"]);
+    assert_eq!(table.ranked("x").unwrap(), [4, 6, 0, 1, 5, 2, 3]);
+    let wrong = table.ranked("path").unwrap_err().to_string();
+    assert_eq!(
+        wrong,
+        "by must be a column of numbers or times (human, ai, total, x); it is \"path\""
+    );
+    assert_eq!(table_of(&["1", "\"2\""]).ranked("total").unwrap(), [0, 1]);
+    assert!(table_of(&["1", "\"2\""]).ranked("x").is_err());
+    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
+    for (day, until, start) in [
+        ("2026-01-02", "2026-01-03", 0),
+        ("2026-01-01", "2026-01-02", 5),
+    ] {
+        builder.extend(&plain(start, 2));
+        builder.end_slice(Slice::parse(day, until).unwrap());
+    }
+    let table = builder.finish();
+    assert_eq!(table.ranked("date_from").unwrap(), [0, 1, 2, 3]);
+    let taken = table.take(&[3, 2, 0]);
+    let days: Vec<_> = taken
+        .days(0..3)
+        .map(|days| days.unwrap().from.day())
+        .collect();
+    assert_eq!(days, [1, 1, 2]);
+}

@@ -193,6 +193,7 @@ def _compared(found: Comparison) -> dict[str, Any]:
     return {
         "period": found.name,
         "rows": found.rows,
+        "of": found.of,
         "totals": found.totals._asdict(),
         **{name: rows(getattr(found, name)) for name in ("risers", "fallers", "new", "vanished")},
     }

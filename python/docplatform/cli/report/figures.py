@@ -6,19 +6,21 @@ Unique visitors are never added up. Sections add up readings: a visitor counts o
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docplatform import Totals
 from docplatform._hooks import ranges
-from docplatform._native import _is_cut, _is_significant
+from docplatform._hooks.numbers import Moved, moved
+from docplatform._native import _comparison, _is_cut
 from docplatform.cli.report.top import Top
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date, datetime
 
+    from docplatform._hooks.numbers import Days
     from docplatform.cli.report.parts import Part
 
 MAX_SECTIONS = 2_000
@@ -37,11 +39,19 @@ class Change(NamedTuple):
     path: str
     before: Totals
     now: Totals
+    of: str = "total"
+    """The kind of readers that changed."""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The readers of this kind, before and now."""
+        return getattr(self.before, self.of), getattr(self.now, self.of)
 
     @property
     def gain(self) -> int:
-        """How many more visitors it has; negative for fewer."""
-        return self.now.total - self.before.total
+        """How many more of them it has; negative for fewer."""
+        before, now = self.counts
+        return now - before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +60,11 @@ class Comparison:
 
     name: str
     """Such as ``September 2026``."""
-    days: int
-    """How many days it has."""
+    dates: tuple[Days, Days]
+    """Its days, and those of the period that is compared with it."""
     totals: Totals
+    of: str = "total"
+    """The kind of readers whose changes are listed."""
     unfinished: bool = False
     """Whether it had not ended yet."""
     rows: int | None = None
@@ -62,13 +74,26 @@ class Comparison:
     fallers: Sequence[Change] = ()
     """The pages with significant losses, the largest first."""
     new: Sequence[Change] = ()
-    """The pages that had no visitors before, the most read first."""
+    """The pages that have significant readers and had none before, the most read first."""
     vanished: Sequence[Change] = ()
-    """The pages that have no visitors any more, the most read first."""
+    """The pages that had significant readers and have none any more, the most read first."""
     new_pages: int = 0
     vanished_pages: int = 0
     sections: Mapping[str, Section] = field(default_factory=dict)
     """The sections of the period before."""
+
+    @property
+    def days(self) -> int:
+        """How many days it has."""
+        return (self.dates[0][1] - self.dates[0][0]).days
+
+    def moved(self, kind: str, now: Totals) -> Moved:
+        """The change of the whole site since."""
+        return moved(getattr(self.totals, kind), getattr(now, kind), *self.dates)
+
+    def parted(self, now: Totals) -> bool:
+        """Whether one of people and AI agents rose, and the other did not."""
+        return [self.moved(kind, now).verdict for kind in ("human", "ai")].count("rose") == 1
 
 
 class Section(NamedTuple):
@@ -178,38 +203,49 @@ def compare(
     number: int,
     *,
     name: str,
-    days: int,
+    dates: tuple[Days, Days],
     totals: Totals,
+    totals_now: Totals,
     unfinished: bool = False,
 ) -> Comparison:
-    """Compares rows by the rules of ``compare_visitors()``. It is not called here, because without a store it would fetch the period a second time."""
+    """Compares rows as ``compare_visitors()`` does. It is not called here, because without a store it would fetch the period a second time."""
     then: dict[str, Totals] = {}
     sections: dict[str, Section] = {}
     for row in before:
         if any(counts := keep(row, then)):
             _count(sections, row["path"], counts)
-    none = Totals(0, 0, 0)
-    changes = [Change(path, then.get(path, none), now.get(path, none)) for path in {**now, **then}]
-    # The order of compare_visitors().
-    changes.sort(key=lambda one: (-abs(one.gain), -max(one.before.total, one.now.total), one.path))
-    stayed = [one for one in changes if one.before.total and one.now.total]
-    moved = [one for one in stayed if _is_significant(one.before.total, one.now.total)]
-    new = [one for one in changes if not one.before.total and one.now.total]
-    vanished = [one for one in changes if one.before.total and not one.now.total]
-    return Comparison(
-        name=name,
-        days=days,
-        totals=totals,
-        unfinished=unfinished,
-        rows=len(then),
-        risers=[one for one in moved if one.gain > 0][:number],
-        fallers=[one for one in moved if one.gain < 0][:number],
+    sides = ([(path, one.human, one.ai, one.total) for path, one in rows.items()] for rows in (now, then))
+    found = _comparison(next(sides), totals_now, dates[1], next(sides), totals, dates[0])
+    comparison = Comparison(
+        name=name, dates=dates, totals=totals, unfinished=unfinished, rows=len(then), sections=sections
+    )
+    # People who leave while AI agents come are not seen in the sum of both.
+    kinds = ("human", "ai", "total") if comparison.parted(totals_now) else ("total", "human", "ai")
+    movers = {kind: found._movements(kind) for kind in kinds}
+    of = next((kind for kind in kinds if movers[kind]), "total")
+
+    def listed(how: str) -> list[Change]:
+        places = [at for at, direction in movers[of] if direction == how]
+        return [
+            Change(row["path"], _side(row, "_before"), _side(row, ""), of)
+            for row in map(found.__getitem__, places)
+        ]
+
+    risers, fallers, new, vanished = map(listed, ("riser", "faller", "new", "vanished"))
+    return replace(
+        comparison,
+        of=of,
+        risers=risers[:number],
+        fallers=fallers[:number],
         new=new[:number],
         vanished=vanished[:number],
         new_pages=len(new),
         vanished_pages=len(vanished),
-        sections=sections,
     )
+
+
+def _side(row: Mapping[str, Any], name: str) -> Totals:
+    return Totals(*(row[f"{kind}{name}"] for kind in Totals._fields))
 
 
 def listed_sections(

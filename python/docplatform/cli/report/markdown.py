@@ -93,12 +93,13 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     if not (found.risers or found.fallers or found.new or found.vanished):
         yield "What changed", sentences.NOTHING
         return
+    yield "What changed", _text(sentences.chance(found))
     for title, moved, verb in reversed(sides) if fell else sides:
         rows = [_moved(report, one) for one in moved]
-        nothing = f"No page {verb} more readers than chance can explain."
+        nothing = f"No page {verb} more than was expected."
         yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
-    came = [[_path(report, one.path), f"{one.now.total:,}"] for one in found.new]
-    gone = [[_path(report, one.path), f"{one.before.total:,}"] for one in found.vanished]
+    came = [[_path(report, one.path), f"{one.counts[1]:,}"] for one in found.new]
+    gone = [[_path(report, one.path), f"{one.counts[0]:,}"] for one in found.vanished]
     if came:
         yield f"New pages ({found.new_pages:,})", _table(("Page", "Readers"), came)
     if gone:
@@ -106,7 +107,7 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _moved(report: Report, one: Change) -> list[str]:
-    before, now = one.before.total, one.now.total
+    before, now = one.counts
     return [_path(report, one.path), f"{before:,}", f"{now:,}", signed(one.gain), percent(before, now)]
 
 

@@ -12,7 +12,7 @@ from docplatform.cli.report import chart, facts, sentences
 from docplatform.cli.report.figures import OTHER, listed_sections
 from docplatform.cli.report.markup import KEY, KINDS, bars, cell, path, section, sentence, table, text
 from docplatform.cli.report.parts import NAMES, Part
-from docplatform.cli.report.words import CHANCE, part, percent, signed
+from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,18 +127,18 @@ def _changes(report: Report, found: Comparison | None) -> str:
         return ""
     if not (found.risers or found.fallers or found.new or found.vanished):
         return section("What changed", f"<p>{sentences.NOTHING}</p>", "changes")
-    most = max((max(one.before.total, one.now.total) for one in (*found.risers, *found.fallers)), default=0)
+    most = max((max(one.counts) for one in (*found.risers, *found.fallers)), default=0)
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [
         _side(
             "Risers",
             _moved(report, found, found.risers, most),
-            "No page gained more readers than chance can explain.",
+            "No page gained more than was expected.",
         ),
         _side(
             "Fallers",
             _moved(report, found, found.fallers, most),
-            "No page lost more readers than chance can explain.",
+            "No page lost more than was expected.",
         ),
     ]
     if report.totals is not None and report.totals.total < found.totals.total:
@@ -146,17 +146,17 @@ def _changes(report: Report, found: Comparison | None) -> str:
         sides.reverse()
     came = _side(
         f"New pages ({found.new_pages:,})",
-        _once(report, "Readers", [(one.path, one.now) for one in found.new]),
-        "No page is new.",
+        _once(report, "Readers", [(one.path, one.counts[1]) for one in found.new]),
+        "No new page has many readers.",
     )
     came += _side(
         f"Vanished pages ({found.vanished_pages:,})",
-        _once(report, "Readers before", [(one.path, one.before) for one in found.vanished]),
-        "No page vanished.",
+        _once(report, "Readers before", [(one.path, one.counts[0]) for one in found.vanished]),
+        "No page that vanished had many readers.",
     )
     return section(
         "What changed",
-        f'<p>{CHANCE}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
+        f'<p>{text(sentences.chance(found))}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
         "changes",
     )
 
@@ -168,18 +168,16 @@ def _side(title: str, listed: str, nothing: str) -> str:
 def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int) -> str:
     rows = [
         f'<th scope="row">{path(one.path, report.site_url)}'
-        + bars(("before", found.name, one.before.total), ("now", report.name, one.now.total), most)
-        + f"</th>{cell(one.before.total)}{cell(one.now.total)}"
-        + cell(signed(one.gain), percent(one.before.total, one.now.total))
+        + bars(("before", found.name, one.counts[0]), ("now", report.name, one.counts[1]), most)
+        + f"</th>{''.join(map(cell, one.counts))}"
+        + cell(signed(one.gain), percent(*one.counts))
         for one in pages
     ]
     return table(("Page", "Before", "Now", "Change"), rows) if rows else ""
 
 
-def _once(report: Report, title: str, pages: Sequence[tuple[str, Totals]]) -> str:
-    rows = [
-        f'<th scope="row">{path(name, report.site_url)}</th>{cell(counts.total)}' for name, counts in pages
-    ]
+def _once(report: Report, title: str, pages: Sequence[tuple[str, int]]) -> str:
+    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
     return table(("Page", title), rows) if rows else ""
 
 

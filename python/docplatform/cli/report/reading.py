@@ -22,6 +22,7 @@ from docplatform.cli.visitors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date
 
     from docplatform import Client, Totals
     from docplatform.cli.days import Days
@@ -139,8 +140,9 @@ class _Reading:
                 self._now,
                 self._asked.number,
                 name=before.name,
-                days=before.number,
+                dates=self._dates(before),
                 totals=visitors.totals(),
+                totals_now=self._visitors.totals(),
                 unfinished=self._is_running(before),
             )
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
@@ -155,8 +157,16 @@ class _Reading:
                 date_from=before.date_from, date_to=before.date_to, on_budget="stop"
             )
             self.found.comparison = figures.Comparison(
-                name=before.name, days=before.number, totals=totals, unfinished=self._is_running(before)
+                name=before.name,
+                dates=self._dates(before),
+                totals=totals,
+                unfinished=self._is_running(before),
             )
+
+    def _dates(self, before: Days) -> tuple[tuple[date, date], tuple[date, date]]:
+        """The days of both periods, those of the one before first."""
+        days = self._ahead.days or before
+        return before[:2], days[:2]
 
     def _is_running(self, days: Days) -> bool:
         """Whether a period is not over."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from docplatform._native import _is_significant
+from docplatform._hooks import changes
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import share
-from docplatform.cli.report.words import AI_TRAFFIC, MINUS, part, percent, signed
+from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,9 @@ class PagePath(str):
 Sentence = list[str]
 """The parts of a sentence. Each path is a :class:`PagePath`."""
 
-NOTHING = "No page changed by more than chance can explain. No page is new, and none has vanished."
+NOTHING = "No page changed by more than chance, the growth of the whole site and the usual ups and downs of its pages explain."
+READERS = {"human": "people", "ai": "AI agents", "total": "readers"}
+"""The kinds of readers in a sentence."""
 _NAMED = 3
 """How many pages a sentence names."""
 _DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
@@ -53,7 +55,7 @@ def summary(report: Report) -> list[Sentence]:
             [f"These are {_kinds(report.totals)}. {_agents(report.totals)}"],
         ]
     else:
-        sentences = [[_readers(report.totals, found)], [_by_kind(report.totals, found.totals)]]
+        sentences = [[one] for one in _site(report.totals, found)]
     pages = [*_pages(report.totals, found, report.unfinished)]
     return [*sentences, pages] if any(pages) else sentences
 
@@ -66,40 +68,22 @@ def _agents(totals: Totals) -> str:
     return f"{part(totals.ai, totals.total)} of all readers are AI agents."
 
 
-def _readers(now: Totals, found: Comparison) -> str:
+def _site(now: Totals, found: Comparison) -> Iterator[str]:
+    """How the site changed: people and AI agents first if one of them rose and the other did not."""
     before = found.totals
-    change = percent(before.total, now.total)
-    if change == "0%" or not _is_significant(before.total, now.total):
-        moved = "hardly changed"
-    elif change.endswith("times"):
-        moved = f"grew to {change} as many"
-    else:
-        moved = f"{'rose' if now.total > before.total else 'fell'} by {change.lstrip('+' + MINUS)}"
     # "in 5 May 2026" is no English.
     of_days = found.name[:1].isdigit() and " " in found.name
     when = f"({found.name})" if of_days else f"in {found.name}"
-    return f"The number of readers {moved}: from {before.total:,} {when} to {now.total:,}."
-
-
-def _by_kind(now: Totals, before: Totals) -> str:
-    people, agents = _than(before.human, now.human, "people"), _than(before.ai, now.ai, "AI agents")
-    return f"There were {people} and {agents}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
-
-
-def _than(before: int, now: int, kind: str) -> str:
-    """Compares one kind of readers with the period before: ``14% more people``."""
-    if now == before:
-        return f"as many {kind}"
-    if not now:
-        return f"no {kind}"
-    change = percent(before, now)
-    if change == "new":
-        return f"{kind} for the first time"
-    if change == "0%" or not _is_significant(before, now):
-        return f"about as many {kind}"
-    if change.endswith("times"):
-        return f"{change} as many {kind}"
-    return f"{change.lstrip('+' + MINUS)} {'more' if now > before else 'fewer'} {kind}"
+    ends = f"from {before.total:,} {when} to {now.total:,}"
+    people, agents, readers = (found.moved(kind, now) for kind in READERS)
+    kinds = f"People {people.said}, and AI agents {agents.said}"
+    if found.parted(now):
+        yield f"{kinds}. Readers in all: {percent(before.total, now.total)}, {ends}."
+        yield _agents(now)
+        return
+    more = f" ({readers.more})" if readers.more else ""
+    yield f"The number of readers {readers.said}{f', counted per {readers.per}' if readers.per else ''}: {ends}{more}."
+    yield f"{kinds}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
 
 
 def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
@@ -113,10 +97,10 @@ def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
         lost, vanished_pages = [], 0
     if now.total < found.totals.total and not unfinished:
         # A site that lost readers wants to know first where.
-        yield from _most(lost, "lost the most readers")
+        yield from _most(lost, f"lost the most {READERS[found.of]}")
         yield from _most(gained[:1], "gained the most", " ")
     else:
-        yield from _most(gained, "gained the most readers")
+        yield from _most(gained, f"gained the most {READERS[found.of]}")
         yield from _most(lost[:1], "lost the most", " ")
     came = (
         [f"{count(found.new_pages, 'page')} {_verb(found.new_pages, 'is', 'are')} new"]
@@ -141,7 +125,8 @@ def _most(pages: list[Change], verb: str, before: str = "") -> Iterator[str]:
     for at, page in enumerate(pages):
         yield "" if not at else " and " if at == len(pages) - 1 else ", "
         yield PagePath(page.path)
-        why = ", new" if not page.before.total else ", gone" if not page.now.total else ""
+        before_, now = page.counts
+        why = ", new" if not before_ else ", gone" if not now else ""
         yield f" ({signed(page.gain)}{why})"
     if pages:
         yield f" {verb}."
@@ -156,8 +141,7 @@ def advice(report: Report) -> Iterator[Sentence]:
         yield [
             "Look at ",
             PagePath(page.path),
-            f" first: it lost {_readers_of(-page.gain)} ({percent(page.before.total, page.now.total)}).",
-            " Was it moved, or was a link to it removed?",
+            f" first: it lost {_readers_of(page)} ({percent(*page.counts)}).",
         ]
     if found is not None and found.vanished and not report.unfinished:
         pages = found.vanished[:_NAMED]
@@ -182,12 +166,13 @@ def advice(report: Report) -> Iterator[Sentence]:
         page = found.risers[0]
         yield [
             PagePath(page.path),
-            f" gained {_readers_of(page.gain)}, so it is a good page to improve next.",
+            f" gained {_readers_of(page)}, so it is a good page to improve next.",
         ]
 
 
-def _readers_of(number: int) -> str:
-    return count(number, "reader")
+def _readers_of(page: Change) -> str:
+    number = abs(page.gain)
+    return count(number, "reader") if page.of == "total" else f"{number:,} {READERS[page.of]}"
 
 
 def _paths(pages: Sequence[Change]) -> Iterator[str]:
@@ -195,6 +180,12 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
         if at:
             yield ", "
         yield PagePath(page.path)
+
+
+def chance(found: Comparison) -> str:
+    """Which changes are listed, and of whom."""
+    counted = "" if found.of == "total" else f" The counts are of {READERS[found.of]}."
+    return f"{changes.CHANCE}{counted}"
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -211,6 +202,8 @@ def notes(report: Report) -> Iterator[str]:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
     if report.days is not None and report.days != found.days:
         yield f"{capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
+    if report.totals is not None and any(found.moved(kind, report.totals).per for kind in READERS):
+        yield "Changes are counted per day or per working day where that explains a part of them."
 
 
 def trend_notes(report: Report) -> Iterator[str]:

@@ -183,6 +183,7 @@ impl RowReader {
         };
         Ok(Operation::new(name, turn, finish)
             .in_place()
+            .hooks(Arc::clone(self.handle.hooks()))
             .inside(&self.inside)
             .on_error(self.tell_checkpoint()))
     }

@@ -1,0 +1,90 @@
+"""Changes as people read them: shares, and how a whole site changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from docplatform._native import _site_change
+
+if TYPE_CHECKING:
+    from datetime import date
+
+MINUS = "\u2212"
+Days = tuple["date", "date"]
+"""The first day, and the day after the last one."""
+
+
+def percent(before: int, now: int) -> str:
+    """A change as a share of what was before: ``+14%``, ``+3.2%``, ``new``, ``12 times``."""
+    if not before:
+        return "new" if now else "0%"
+    if now > 10 * before:
+        return f"{now / before:,.0f} times"
+    change = (now - before) / before
+    # -100% would say that no reader is left.
+    return share(max(change, -0.99) if now else change)
+
+
+def share(change: float) -> str:
+    """A fraction with its sign: ``+14%``, ``+3.2%``, or ``0%``."""
+    text = f"{100 * change:+.0f}" if abs(change) >= 0.0995 else f"{100 * change:+.1f}"
+    return "0%" if text[1:] == "0.0" else f"{text}%".replace("-", MINUS)
+
+
+class Moved(NamedTuple):
+    """The change of a whole site."""
+
+    verdict: str
+    """``rose``, ``fell`` or ``hardly changed``."""
+    by: str
+    """``by 14%``, ``to 12 times as many`` or ``from 0``, if it rose or fell."""
+    per: str
+    """``day`` or ``working day``, if the change is that of the readers per day."""
+    more: str
+    """The plain change, if the calendar may explain a part of it."""
+
+    @property
+    def said(self) -> str:
+        """``rose by 14%``, ``fell by 14%`` or ``hardly changed``."""
+        return f"{self.verdict} {self.by}".rstrip()
+
+
+def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
+    """Judges the totals of two periods."""
+    change, verdict, plain, other = _site_change(before, now, period_before, period)
+    if change is None or plain is None:
+        return Moved(verdict, "from 0", "", "")
+    if verdict != "hardly changed":
+        by = (
+            f"by {share(change).lstrip('+' + MINUS)}"
+            if change <= 9
+            else f"to {change + 1:,.0f} times as many"
+        )
+        return Moved(verdict, by, *((other[0], f"{compared(plain)} in all") if other else ("", "")))
+    more = compared(plain)
+    if other is not None:
+        per, value = other
+        more += f", {'but' if plain * value < 0 else 'or'} {compared(value)} per {per}"
+    return Moved(verdict, "", "", more)
+
+
+def site(name: str, before: int, now: int, period_before: Days, period: Days) -> str:
+    """The change of a whole site in a sentence: ``People fell by 28%: 80,568 after 111,899``."""
+    found = moved(before, now, period_before, period)
+    per = f", counted per {found.per}" if found.per else ""
+    lengths = [(to - since).days for since, to in (period, period_before)]
+    numbers = f"{now:,} after {before:,}"
+    if lengths[0] != lengths[1]:
+        numbers = f"{now:,} in {days(lengths[0])}, after {before:,} in {lengths[1]:,}"
+    return f"{name} {found.said}{per}: {numbers}{f' ({found.more})' if found.more else ''}"
+
+
+def days(count: int) -> str:
+    """A number of days: ``31 days``."""
+    return f"{count:,} day{'' if count == 1 else 's'}"
+
+
+def compared(change: float) -> str:
+    """A fraction as a comparison: ``14% more``, ``3.2% fewer`` or ``the same``."""
+    size = share(abs(change)).lstrip("+")
+    return "the same" if size == "0%" else f"{size} {'more' if change > 0 else 'fewer'}"

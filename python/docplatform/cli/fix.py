@@ -1,0 +1,278 @@
+"""``docplatform fix``: what readers stumble over, and the pull requests that mend it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from datetime import timedelta
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from docplatform import DocPlatformError, JobsReport, UnconfirmedWriteError
+from docplatform._hooks.fix import LISTINGS, plain
+from docplatform._native import _period, _WholeFile
+from docplatform.cli import batch, cost, files, output
+from docplatform.cli.days import PERIODS, Days, range_options, resolve
+from docplatform.cli.exits import Exit
+from docplatform.cli.help import Command
+from docplatform.cli.job import concurrency_option, given, wait_options
+from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.session import Session, with_fixes
+from docplatform.cli.writing import begin_named, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from docplatform import Client, FixList, Plan
+
+ALL = 1_000_000
+"""More problems than a site has."""
+MAX_ONCE = 200
+"""The most bytes of a name of ``once``."""
+
+
+@click.command("fix", cls=Command, epilog=PERIODS)
+@range_options
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many problems to list.",
+)
+@click.option(
+    "--run",
+    "wanted",
+    metavar="N|PAGE",
+    help="Hand the first N problems to the docs agent, or the one with this PAGE (search:PHRASE for a phrase). The --store keeps "
+    "a name for each, so that a run again creates no job twice.",
+)
+@click.option("--yes", is_flag=True, help="Create the jobs of --run without a question.")
+@concurrency_option("--run")
+@wait_options
+@output_options(None, "a table. A name that ends in .md is Markdown, also for the result of --run")
+@with_fixes
+def fix(
+    session: Session,
+    /,
+    date_from: str | None,
+    date_to: str | None,
+    *,
+    number: int,
+    wanted: str | None,
+    yes: bool,
+    concurrency: int,
+    name: str | None,
+    format_: str | None,
+    force: bool,
+    raw: bool,
+    bom: bool,
+    **how: Any,
+) -> None:
+    """List what readers stumble over, the costliest problem first.
+
+    The list is made of page ratings, comments, unanswered questions to the assistant, searches without a click, and
+    visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
+    printed. Review each of them, because its prompt quotes readers.
+    """
+    if date_from is None and date_to is None:
+        date_from, date_to = resolve(("last month",), None, None, None)
+    known = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
+    if known is None:
+        raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
+    days = Days(*known[0])
+    markdown = Path(name) if name is not None and name.endswith(".md") else None
+    if wanted is not None:
+        _check_run(session, wanted, yes=yes)
+        if name is not None and markdown is None:
+            raise click.UsageError("the result of --run is written as Markdown: name a file that ends in .md")
+    if session.dry_run:
+        with session.client() as client:
+            cost.tell(session, client, plans(client, days), ["A listing may have several pages."])
+        return
+    writer = None
+    if markdown is None:
+        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
+    else:
+        files.check(markdown, force=force, json=session.json)
+    first = int(wanted) if wanted is not None and wanted.isdecimal() else None
+    most = ALL if wanted is not None and first is None else max(number, first or 0)
+    code = Exit.DONE
+    with session.client() as client, nullcontext() if markdown is None else _WholeFile(markdown) as file:
+        with Progress("Reading what readers say", quiet=session.quiet):
+            found = client.fix_first(written(days), n=most, on_budget=session.on_budget)
+        show = partial(_show, session, found, days, file)
+        if wanted is not None:
+            rows = found[:first] if first else [row for row in found if subject(row) == wanted]
+            if first is None and not rows:
+                raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
+            report = _hand_over(
+                session, client, days, rows, show, given(how), yes=yes, concurrency=concurrency
+            )
+            code = batch.worst(report)
+        else:
+            if writer is not None:
+                writer.write(found)
+            if writer is None or session.json:
+                show(found.to_dicts(), ("readers", "why"))
+    for warning in found.warnings:
+        session.say(f"Note: {shown(warning)}.")
+    if name is not None:
+        session.say(f"Wrote {shown(name)}.")
+    if wanted is None and len(found):
+        session.say(f"To hand the first one to the docs agent: {command(session, days, found[0])}")
+    session.say(f"It took {count(found.requests, 'request')}.")
+    click.get_current_context().exit(code)
+
+
+def plans(client: Client, days: Days) -> list[Plan]:
+    """What the list costs, listing by listing."""
+    how: dict[str, Any] = {
+        "date_from": days.date_from,
+        "date_to": days.date_to,
+        "every": None,
+        "by_path": True,
+    }
+    return [client._plan(listing, **how) for listing in LISTINGS]
+
+
+def command(session: Session, days: Days, row: dict[str, Any]) -> str:
+    """A command to copy that hands one problem to the agent."""
+    return session.again("fix", written(days), "--run", subject(row))
+
+
+def subject(row: dict[str, Any]) -> str:
+    """What ``--run`` calls a problem: its page, or ``search:`` and the phrase."""
+    return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
+
+
+def written(days: Days) -> str:
+    """The days as a PERIOD: ``2026-10``, or the first and the last one."""
+    if days.kind == "month":
+        return f"{days.date_from:%Y-%m}"
+    return f"{days.date_from} to {days.date_to - timedelta(1)}"
+
+
+def once_name(days: Days, row: dict[str, Any]) -> str:
+    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. One that cannot be a name ends in a digest instead."""
+    whole = f"fix:{written(days)}:{subject(row)}"
+    name = plain(whole)
+    if name == whole and len(name.encode()) <= MAX_ONCE:
+        return name
+    return (
+        f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{sha256(whole.encode()).hexdigest()[:16]}"
+    )
+
+
+def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
+    """A usage error if ``--run`` could create no job."""
+    if wanted.isdecimal() and not int(wanted):
+        raise click.UsageError("--run needs a number of at least 1, or a page")
+    if session.dry_run:
+        return
+    if session.store is None:
+        raise click.UsageError(
+            "--run needs a --store: it keeps the names of jobs, so that none is created twice"
+        )
+    if not yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise click.UsageError("--run creates jobs: confirm it with --yes")
+
+
+def _hand_over(
+    session: Session,
+    client: Client,
+    days: Days,
+    rows: Sequence[dict[str, Any]],
+    show: Callable[..., None],
+    waits: dict[str, Any],
+    *,
+    yes: bool,
+    concurrency: int,
+) -> JobsReport:
+    """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
+    problems = {once_name(days, row): row for row in rows}
+    # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
+    known = {name: job for name, state, job, _ in client._once() if state != "being created"}
+    new = {name: row["prompt"] for name, row in problems.items() if name not in known}
+
+    def finish(report: JobsReport) -> None:
+        jobs = {job["name"]: job for job in batch.told(session, report)}
+        columns = ("path", "query", "readers", "why")
+        done = [
+            {name: problem[name] for name in columns} | jobs[name] | {"outcome": batch.outcome(jobs[name])}
+            for name, problem in problems.items()
+            if name in jobs
+        ]
+        show(done, ("readers", "result", "outcome"))
+
+    for name, prompt in new.items():
+        lines = "\n".join(map(shown, prompt.split("\n")))
+        (session.say if yes else output.say)(f"{shown(name)}:\n{lines}\n")
+    if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
+        raise click.exceptions.Exit(Exit.DONE)
+    report = JobsReport({}, {}, {}, 0)
+    if new:
+        report = batch.start(session, client, new, finish, once=True, concurrency=concurrency, **waits)
+    results: dict[str, Any] = {**report.done, **report.failed, **report.unknown}
+    try:
+        for name in problems.keys() - new.keys():
+            try:
+                job = known[name]
+                results[name] = client.wait_for_job(job, check=False, **waits) if job else _unknown(name)
+            except DocPlatformError as error:
+                results[name] = error
+    finally:
+        report = JobsReport._of([*problems], results, report.requests, list(waits["final"]))
+        finish(report)
+    return report
+
+
+def _unknown(name: str) -> UnconfirmedWriteError:
+    """The error of a name whose creation was interrupted."""
+    what = "it is unknown whether its job exists"
+    error = UnconfirmedWriteError(what)
+    error.outcome = "unknown"
+    vars(error)["_parts"] = (what, ("ResolveName", "", {"name": name, "job": None}))
+    return error
+
+
+def _show(
+    session: Session,
+    found: FixList,
+    days: Days,
+    file: _WholeFile | None,
+    rows: Sequence[dict[str, Any]],
+    columns: tuple[str, ...],
+) -> None:
+    """Prints the rows as a table or as JSON, or writes them as Markdown."""
+    heads = [
+        "page or search",
+        *("pull request, or what happened" if one == "outcome" else one for one in columns),
+    ]
+    cells = [[subject(row), *(row[column] for column in columns)] for row in rows]
+    if file is not None:
+        from docplatform.cli.report.markdown import _code, _text
+
+        def cell(value: object) -> str:
+            url = quote(str(value), safe="/%:@!$&'()*+,;=~?#")
+            return f"<{url}>" if url.startswith("https://") else _text(str(value))
+
+        lines = [[_code(shown(one)), *map(cell, more)] for one, *more in cells]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines))
+        text = f"### What to fix first, {_text(days.name)}\n\n{table}\n"
+        Path(file.path).write_text(text, encoding="utf-8")
+        file.commit()
+    if session.json:
+        about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}
+        output.document({**about, "warnings": found.warnings, "rows": rows})
+    elif file is None and rows:
+        output.table(cells, heads, title=days.name)
+    elif not rows:
+        session.say("Nothing to fix: no reader complained, and none asked or searched in vain.")

@@ -1,0 +1,174 @@
+//! The API key in use, and a newer one: asked for before the first request, and after a 401.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
+
+use crate::client::observer::{About, Level, Note, Observer};
+use crate::client::{Client, Shared};
+use crate::config::{ApiKey, Renewal};
+use crate::error::{Error, Kind, Outcome, Result};
+use crate::lock;
+use crate::text::message::{Message, Setting, message};
+
+/// How many keys are remembered: the service may repeat an old one in an error.
+const MAX_KNOWN: usize = 8;
+/// The pause before the next caller is asked, if the last one left without an answer.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The keys of a client and its handles; the last one is in use.
+#[derive(Default)]
+pub(super) struct Keys(Mutex<Vec<ApiKey>>);
+
+impl Keys {
+    pub(super) fn new(first: Option<&ApiKey>) -> Self {
+        Self(Mutex::new(first.cloned().into_iter().collect()))
+    }
+
+    pub(super) fn known(&self) -> Vec<ApiKey> {
+        lock(&self.0).clone()
+    }
+
+    fn current(&self) -> Option<ApiKey> {
+        lock(&self.0).last().cloned()
+    }
+
+    fn put(&self, key: ApiKey) {
+        let mut known = lock(&self.0);
+        known.retain(|other| *other != key);
+        known.push(key);
+        if known.len() > MAX_KNOWN {
+            known.remove(0);
+        }
+    }
+}
+
+/// Asks a caller to call its function for the API key.
+#[derive(Clone)]
+pub struct KeyRequest(Arc<State>);
+
+struct State {
+    shared: Arc<Shared>,
+    refused: Option<ApiKey>,
+    answered: Mutex<Option<oneshot::Sender<ApiKey>>>,
+}
+
+impl KeyRequest {
+    /// Whether another caller brought a newer key meanwhile. The function is not called then.
+    pub fn is_over(&self) -> bool {
+        let newer = self.0.shared.keys.current();
+        newer
+            .filter(|key| self.0.refused.as_ref() != Some(key))
+            .is_some_and(|key| {
+                self.answer(key);
+                true
+            })
+    }
+
+    /// Takes the key that the function returned.
+    pub fn answer(&self, key: ApiKey) {
+        self.0.shared.keys.put(key.clone());
+        if let Some(answered) = lock(&self.0.answered).take() {
+            // The call may have ended meanwhile.
+            let _ = answered.send(key);
+        }
+    }
+}
+
+impl fmt::Debug for KeyRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyRequest")
+    }
+}
+
+impl Client {
+    /// The key for a call's first attempt.
+    pub(super) async fn key(
+        &self,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<ApiKey> {
+        if let Some(key) = self.shared.keys.current() {
+            return Ok(key);
+        }
+        let key = self.ask(None, deadline, observer).await;
+        key.ok_or_else(|| {
+            let text = message![
+                "the function of ",
+                Setting::ApiKey,
+                " was not called in time, so the request was not sent"
+            ];
+            Error::new(Kind::Timeout, text).with_outcome(Some(Outcome::NotSent))
+        })
+    }
+
+    /// Another key than the one that was `refused` with a 401, if there is one.
+    pub(super) async fn newer_key(
+        &self,
+        refused: &ApiKey,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Option<ApiKey> {
+        // Another call may have brought it.
+        let newer = self.shared.keys.current().filter(|key| key != refused);
+        if newer.is_some() {
+            return newer;
+        }
+        let key = match &self.settings.renewal {
+            Renewal::Never => None,
+            Renewal::Function(_) => self.ask(Some(refused), deadline, observer).await,
+            Renewal::File(path) => {
+                let (path, from) = (path.clone(), self.settings.api_key_from);
+                let what = from.map_or_else(|| Setting::ApiKey.into(), Message::from);
+                let read = move || {
+                    let key = ApiKey::read_file(what.clone(), &path)?;
+                    ApiKey::parse(what, &key)
+                };
+                let read = spawn_blocking(read).await;
+                match read.unwrap_or_else(|panic| Err(Error::bug(panic))) {
+                    Ok(key) => {
+                        self.shared.keys.put(key.clone());
+                        Some(key)
+                    }
+                    Err(error) => {
+                        let text = format!("the API key was not read again: {}", error.message);
+                        observer.note(Note::new(Level::Warning, text));
+                        None
+                    }
+                }
+            }
+        };
+        key.filter(|key| key != refused)
+    }
+
+    /// The key that the caller's function returns. The deadline does not run meanwhile: the caller of a prefetched page may come
+    /// late.
+    async fn ask(
+        &self,
+        refused: Option<&ApiKey>,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Option<ApiKey> {
+        while Instant::now() < *deadline {
+            let (answered, came) = oneshot::channel();
+            let request = KeyRequest(Arc::new(State {
+                shared: Arc::clone(&self.shared),
+                refused: refused.cloned(),
+                answered: Mutex::new(Some(answered)),
+            }));
+            let text = "the caller is asked for the key".to_owned();
+            let begun = Instant::now();
+            observer.note(Note::new(Level::Debug, text).about(About::Key(request)));
+            if let Ok(key) = came.await {
+                *deadline += begun.elapsed();
+                return Some(key);
+            }
+            sleep(ASK_AGAIN).await;
+        }
+        None
+    }
+}

@@ -1,0 +1,156 @@
+//! One request for a page that several calls want at the same time. The others wait for it, in this process and in every other one
+//! that uses the store.
+
+use std::mem;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::client::observer::{LogFields, Observer, OpenWait};
+use crate::client::{SingleFlight, messages};
+use crate::error::{Error, Result};
+use crate::export::pager::Wanted;
+use crate::export::service::{Answered, ServicePages};
+use crate::lock;
+use crate::store::{Exports, FileLock, PageClaim, StoredPage};
+
+/// How often a call checks whether another process has fetched the page: the first and the longest interval.
+const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// After this time, a wait for another call's request is logged.
+const SAID_AFTER: Duration = Duration::from_secs(1);
+
+/// A page that several calls wanted.
+pub(super) enum Landed {
+    /// Another call has fetched it.
+    Stored(StoredPage),
+    Fetched(Box<Answered>),
+}
+
+/// The right to fetch a page. When it is dropped, the next call of this client has it, or another process.
+pub(crate) struct PageLock {
+    // Dropped first: the next in the queue finds the file unlocked.
+    _file: FileLock,
+    _queue: OwnedMutexGuard<()>,
+}
+
+/// Asks the service for a page that is kept in `export`, unless another call gets it first.
+pub(super) async fn ask(
+    service: &ServicePages,
+    (exports, export): (&Exports, i64),
+    wanted: &Wanted,
+    deadline: &mut Instant,
+    observer: &dyn Observer,
+) -> Result<Landed> {
+    let flight = Arc::new(PageFlight {
+        exports: exports.clone(),
+        export,
+        offset: wanted.offset,
+        deadline: service.client.settings().deadline,
+        about: service.about(),
+        state: Mutex::default(),
+    });
+    let asked = service
+        .ask(wanted, Some(Arc::clone(&flight) as _), deadline, observer)
+        .await;
+    let lock = match mem::take(&mut *lock(&flight.state)) {
+        FlightState::Landed(page) => return Ok(Landed::Stored(page)),
+        FlightState::Ours(lock) => Some(lock),
+        FlightState::Waiting => None,
+    };
+    asked.map(|asked| Landed::Fetched(Box::new(Answered { lock, ..asked })))
+}
+
+struct PageFlight {
+    exports: Exports,
+    export: i64,
+    offset: u64,
+    /// How long the call may take, for its error.
+    deadline: Duration,
+    about: LogFields,
+    state: Mutex<FlightState>,
+}
+
+#[derive(Default)]
+enum FlightState {
+    /// Another call may fetch the page.
+    #[default]
+    Waiting,
+    Ours(PageLock),
+    /// Another call has fetched it.
+    Landed(StoredPage),
+}
+
+impl PageFlight {
+    /// Waits until the page is this call's to fetch, or in the store.
+    async fn wait(&self, deadline: Instant, observer: &dyn Observer) -> Result<FlightState> {
+        let mut wait = OpenWait::new(
+            "another call is fetching the same page",
+            self.about.clone(),
+            SAID_AFTER,
+        );
+        let mut announce = || {
+            let text = || "another call is fetching the same page: waiting for it".to_owned();
+            wait.announce(observer, text);
+        };
+        let late = || messages::still_fetching(self.deadline);
+        let mut queue = pin!(self.exports.queue(self.export, self.offset).lock_owned());
+        let queue = loop {
+            let step = deadline.min(Instant::now() + SAID_AFTER);
+            match timeout_at(step, &mut queue).await {
+                Ok(queue) => break queue,
+                Err(_) if step == deadline => return Err(late()),
+                Err(_) => announce(),
+            }
+        };
+        let mut step = STEPS.0;
+        loop {
+            let claim = self.exports.claim(self.export, self.offset);
+            match self.exports.0.store.within(deadline, claim).await {
+                Ok(PageClaim::Stored(page)) => return Ok(FlightState::Landed(page)),
+                Ok(PageClaim::Ours(file)) => {
+                    return Ok(FlightState::Ours(PageLock {
+                        _file: file,
+                        _queue: queue,
+                    }));
+                }
+                Ok(PageClaim::Taken) => announce(),
+                Err(error) => return Err(messages::no_claim(error)),
+            }
+            if Instant::now() + step > deadline {
+                return Err(late());
+            }
+            sleep(step).await;
+            step = (step * 2).min(STEPS.1);
+        }
+    }
+}
+
+impl SingleFlight for PageFlight {
+    fn enter<'a>(
+        &'a self,
+        deadline: Instant,
+        observer: &'a dyn Observer,
+    ) -> BoxFuture<'a, Result<()>> {
+        async move {
+            if matches!(*lock(&self.state), FlightState::Ours(_)) {
+                return Ok(());
+            }
+            let state = self.wait(deadline, observer).await?;
+            let is_ours = matches!(state, FlightState::Ours(_));
+            *lock(&self.state) = state;
+            is_ours
+                .then_some(())
+                .ok_or_else(|| Error::bug("another call has fetched the page"))
+        }
+        .boxed()
+    }
+
+    fn leave(&self) {
+        *lock(&self.state) = FlightState::Waiting;
+    }
+}

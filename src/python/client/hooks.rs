@@ -1,0 +1,81 @@
+//! The functions of a user's that a client calls, each on the thread or in the loop of the caller.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use secrecy::SecretString;
+
+use crate::client::KeyRequest;
+use crate::config::{ApiKey, Options, Renewal};
+use crate::error::{Error, Outcome};
+use crate::python::bridge::call::CallOut as _;
+use crate::python::bridge::operation::Event;
+use crate::python::convert;
+
+/// Errors name the key of a function by this.
+const RETURNED: &str = "the key that the function of api_key returned";
+
+#[derive(Default)]
+pub(crate) struct Hooks {
+    pub(crate) api_key: Option<Py<PyAny>>,
+    pub(crate) on_attempt: Option<Py<PyAny>>,
+}
+
+impl Hooks {
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+        let clone = |hook: &Option<Py<PyAny>>| hook.as_ref().map(|hook| hook.clone_ref(py));
+        Self {
+            api_key: clone(&self.api_key),
+            on_attempt: clone(&self.on_attempt),
+        }
+    }
+
+    /// Takes `value` for the API key where it is a function; says whether it is.
+    pub(super) fn take_key(&mut self, options: &mut Options, value: &Bound<'_, PyAny>) -> bool {
+        static FUNCTIONS: AtomicU64 = AtomicU64::new(0);
+        let is_function = value.is_callable();
+        self.api_key = is_function.then(|| value.clone().unbind());
+        options.renewal = match is_function {
+            true => Renewal::Function(FUNCTIONS.fetch_add(1, Ordering::Relaxed)),
+            false => Renewal::Never,
+        };
+        is_function
+    }
+
+    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is what is known of a write.
+    pub(crate) fn ask_key(
+        &self,
+        py: Python<'_>,
+        request: KeyRequest,
+        outcome: Option<Outcome>,
+    ) -> PyResult<Option<Event>> {
+        let Some(function) = self.api_key.as_ref().filter(|_| !request.is_over()) else {
+            return Ok(None);
+        };
+        let returned = function.bind(py).call_out(())?.unbind();
+        let then = move |py: Python<'_>, returned: Py<PyAny>| {
+            let key: SecretString = convert::text(RETURNED, returned.bind(py))?.into();
+            let parsed = ApiKey::parse(RETURNED, &key);
+            request.answer(parsed.map_err(|error: Error| error.with_outcome(outcome))?);
+            Ok(())
+        };
+        Ok(Some(Event::Called {
+            name: "api_key",
+            returned,
+            then: Box::new(then),
+        }))
+    }
+}
+
+/// Shows the garbage collector functions that nothing else holds: such a function often refers to its client.
+pub(super) fn traverse(hooks: &Arc<Hooks>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    match Arc::strong_count(hooks) {
+        1 => {
+            visit.call(&hooks.api_key)?;
+            visit.call(&hooks.on_attempt)
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,24 @@
+//! `FixList`: the problems that readers met. `docplatform._hooks.fix` finds them.
+
+use pyo3::prelude::*;
+
+use crate::listing::endpoint::{ColumnKind, Field, optional, required};
+use crate::python::table::BaseTable;
+
+pub(crate) const COLUMNS: &[Field] = &[
+    optional("path", ColumnKind::Text),
+    optional("query", ColumnKind::Text),
+    required("readers", ColumnKind::Integer),
+    optional("human", ColumnKind::Integer),
+    required("thumbs_up", ColumnKind::Integer),
+    required("thumbs_down", ColumnKind::Integer),
+    required("unanswered", ColumnKind::Integer),
+    required("searches", ColumnKind::Integer),
+    optional("evidence", ColumnKind::Json),
+    required("why", ColumnKind::Text),
+    required("prompt", ColumnKind::Text),
+];
+
+#[doc = doc!("FixList")]
+#[pyclass(frozen, extends = BaseTable, module = "docplatform")]
+pub(crate) struct FixList;
