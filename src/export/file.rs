@@ -76,13 +76,13 @@ impl Writing {
     ) -> Result<io::Result<Written>> {
         let mut count = 0;
         while let Some(turn) = stream.next(observer).await? {
-            let days = turn.mark.shape().days;
+            let days = turn.position.days;
             let rows = turn.rows.iter().map(|row| Row { days, ..row });
             if let Err(error) = self.encoder.encode(rows, &mut self.buffer) {
                 return Ok(Err(error));
             }
             count += turn.rows.len() as u64;
-            stream.last = Some(turn.mark);
+            stream.last = Some(turn.position);
             observer.found(turn.findings);
             observer.progress(count);
             if self.is_full() {

@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::file::{Writing, Written, aside};
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Pager, Paging, Source, Turn};
-use crate::export::trail::Mark;
+use crate::export::page::Source;
+use crate::export::pager::{Pager, Paging, Turn};
+use crate::export::position::PagePosition;
 use crate::listing::page::Totals;
 use crate::table::formats::Format;
 use crate::table::layout::Layout;
@@ -30,7 +31,7 @@ pub struct ExportStream {
     /// Where the call began whose rows its caller does not have yet.
     begun: Option<Begun>,
     /// The last page of that call.
-    pub(crate) last: Option<Arc<Mark>>,
+    pub(crate) last: Option<Arc<PagePosition>>,
     /// Requests of pagers before this one.
     requests: u64,
     /// What pagers before this one found, in words.
@@ -122,18 +123,18 @@ impl ExportStream {
             let Turn {
                 rows,
                 findings,
-                mark,
+                position,
             } = match self.next(observer).await {
                 Ok(Some(turn)) => turn,
                 end => break end.err(),
             };
             observer.found(findings);
             builder.extend(&rows);
-            let days = mark.shape().days;
+            let days = position.days;
             if let Some(days) = days {
                 builder.end_slice(days);
             }
-            self.last = Some(mark);
+            self.last = Some(position);
             observer.rows(rows, days);
             observer.progress(builder.len() as u64);
         };
@@ -163,7 +164,7 @@ impl ExportStream {
     }
 
     /// The caller has the rows of the call; returns the last page that they came in.
-    pub fn arrived(&mut self) -> Option<Arc<Mark>> {
+    pub fn arrived(&mut self) -> Option<Arc<PagePosition>> {
         self.begun = None;
         self.last.take()
     }

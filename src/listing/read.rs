@@ -22,7 +22,8 @@ use crate::text::json::{Count, whole};
 
 /// A text that is borrowed from the answer, unless it has escapes.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+#[serde(transparent)]
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads an answer.
 #[derive(Clone, Copy)]
@@ -78,7 +79,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
         let (listing, parts) = (self.listing, self.parts);
         let endpoint = listing.endpoint();
         let (items, flag, next) = (listing.items(), listing.has_more(), listing.next_cursor());
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(BorrowedText(name)) = map.next_key()? {
             let name = self.path.clone() + &name;
             let leads_to =
                 |to: &str| matches!(to.strip_prefix(&*name), Some(rest) if rest.starts_with('.'));
@@ -173,7 +174,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
         let fields = rows.fields;
         let (mut came, mut next) = (0_u64, 0);
         let mut extra = Map::new();
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(BorrowedText(name)) = map.next_key()? {
             let is_it =
                 |column: &usize| fields.get(*column).is_some_and(|field| field.name == name);
             // Most rows have their fields in the order of the columns.
@@ -224,7 +225,7 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
                 ColumnKind::Integer => {
                     column.push(Cell::Integer(Count::deserialize(deserializer)?.0))
                 }
-                _ => column.push(Cell::Text(&Text::deserialize(deserializer)?.0)),
+                _ => column.push(Cell::Text(&BorrowedText::deserialize(deserializer)?.0)),
             };
             return Ok(None);
         }

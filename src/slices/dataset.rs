@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::civil::Date;
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use crate::client::observer::{Note, Observer};
 use crate::clock::Millis;
@@ -18,8 +19,8 @@ use crate::dates::slices::Every;
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
-use crate::export::stored::decode;
+use crate::export::page::{FetchedPage, PageRequest, Source};
+use crate::export::pager::{Pager, Paging};
 use crate::listing::Listing;
 use crate::listing::columns::Column;
 use crate::listing::endpoint::Endpoint;
@@ -274,20 +275,14 @@ struct DatasetPages {
 impl Source for DatasetPages {
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let (stored, listing, export) = (self.stored.clone(), self.listing.clone(), self.export);
         async move {
             let page = stored.page(export, wanted.offset).await?;
-            let limit = page.asked;
-            let decode =
-                move || decode(&listing, export, &page).map_err(|fault| stored.fault(&fault));
-            Ok(Fetched {
-                limit,
-                promises_more: false,
-                decode: Box::new(decode),
-            })
+            FetchedPage::stored(&listing, export, &page).map_err(|fault| stored.fault(&fault))
         }
         .boxed()
     }

@@ -75,7 +75,7 @@ async fn the_end_is_the_end() {
             turn(&mut pager)
                 .await
                 .unwrap()
-                .map(|turn| turn.mark.shape().has_more),
+                .map(|turn| turn.position.has_more),
         );
     }
     assert_eq!(more, [Some(true), Some(false), None, None, None]);

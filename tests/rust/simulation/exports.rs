@@ -200,8 +200,7 @@ async fn export(process: &Process, plan: Export) -> Done {
                     let taken = came.len().min(room);
                     room -= taken;
                     progress.day = turn
-                        .mark
-                        .shape()
+                        .position
                         .days
                         .map_or(what.day, |days| day(&days.from.to_string()));
                     progress
@@ -210,7 +209,7 @@ async fn export(process: &Process, plan: Export) -> Done {
                         .or_default()
                         .extend(&came[..taken]);
                     part.check_place(&turn, &came, taken);
-                    progress.place = Some(turn.mark.behind(taken).text());
+                    progress.place = Some(turn.position.checkpoint(taken).text());
                     world.note(|| {
                         format!(
                             "process {} has {} rows",
@@ -314,15 +313,15 @@ impl Part<'_> {
         let pages = self.pages();
         let mut its = pages
             .iter()
-            .filter(|page| page.offset == turn.mark.offset());
+            .filter(|page| page.offset == turn.position.offset());
         let (Some(page), None) = (its.next(), its.next()) else {
             return;
         };
         let Some(position) = page.rows.iter().position(|(rank, _)| rank == last) else {
             return;
         };
-        let place = turn.mark.behind(taken);
-        let ahead = place.offset - turn.mark.offset();
+        let place = turn.position.checkpoint(taken);
+        let ahead = place.offset - turn.position.offset();
         // Or at the page's beginning, with rows that it knows again.
         let knows = || !place.text().ends_with("\"near\":0}");
         if ahead != position as u64 + 1 && (ahead > 0 || !knows()) {

@@ -296,7 +296,7 @@ fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
             error
                 .unwrap()
                 .to_string()
-                .contains("row 0 of a table has no days")
+                .contains("a row of a table has no days")
         );
     }
 }

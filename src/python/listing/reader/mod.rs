@@ -15,9 +15,9 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::{Paging, Turn};
+use crate::export::position::PagePosition;
 use crate::export::source;
 use crate::export::stream::{ExportStream, Remainder};
-use crate::export::trail::Mark;
 use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::listing::rows::Rows;
@@ -36,14 +36,14 @@ struct PageAtHand {
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
     source: Rows,
-    mark: Arc<Mark>,
+    position: Arc<PagePosition>,
 }
 
 impl PageAtHand {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark
-            .behind(self.mark.rows().saturating_sub(self.rows.len()))
+        self.position
+            .checkpoint(self.position.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -221,7 +221,7 @@ impl RowReader {
                 Turn {
                     rows,
                     findings: Vec::new(),
-                    mark: Arc::clone(&page.mark),
+                    position: Arc::clone(&page.position),
                 }
             });
         Remainder {
@@ -235,7 +235,10 @@ impl RowReader {
     pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
         let last = stream.arrived();
         let mut state = self.state();
-        state.start = last.map_or_else(|| state.place(), |mark| mark.behind(mark.rows()));
+        state.start = last.map_or_else(
+            || state.place(),
+            |position| position.checkpoint(position.rows()),
+        );
         state.handed += rows;
         state.ended |= ended;
         state.totals = state.totals.or(stream.totals());

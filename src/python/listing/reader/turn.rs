@@ -44,7 +44,7 @@ impl RowReader {
     /// there leaves them for the next call.
     pub(crate) fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
-            let (mark, offset, rows) = {
+            let (position, offset, rows) = {
                 let state = self.state();
                 let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else {
                     return Ok(None);
@@ -55,11 +55,11 @@ impl RowReader {
                     .iter()
                     .map(|row| row.clone_ref(py))
                     .collect();
-                (Arc::clone(&page.mark), page.place().offset, rows)
+                (Arc::clone(&page.position), page.place().offset, rows)
             };
-            let (count, has_more) = (rows.len(), mark.shape().has_more);
+            let (count, has_more) = (rows.len(), position.has_more);
             let rows = PyList::new(py, rows)?;
-            let made = match mark.shape().totals {
+            let made = match position.totals {
                 Some(totals) => {
                     let totals = convert::totals(py, totals)?;
                     convert::named_tuple(py, "VisitorsPage")?
@@ -69,8 +69,9 @@ impl RowReader {
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
-            let is_it =
-                |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
+            let is_it = |page: &&mut PageAtHand| {
+                Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
+            };
             if let Some(page) = state
                 .page
                 .as_mut()
@@ -168,7 +169,7 @@ impl RowReader {
             let Some(turn) = stream.front() else {
                 return then(py, false);
             };
-            let rows = rows::to_py(py, &turn.rows, turn.mark.shape().days)?;
+            let rows = rows::to_py(py, &turn.rows, turn.position.days)?;
             let Some(turn) = stream.take() else {
                 return then(py, false);
             };
@@ -194,9 +195,9 @@ impl RowReader {
             rows: rows.into_iter(),
             closed: false,
             source: turn.rows,
-            mark: turn.mark,
+            position: turn.position,
         };
-        let totals = page.mark.shape().totals;
+        let totals = page.position.totals;
         let mut state = self.state();
         state.turns = stream.turns;
         state.totals = state.totals.or(totals);
