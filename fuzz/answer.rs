@@ -24,7 +24,7 @@ use docplatform::error::{Error, Kind, Outcome, Result};
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::export::service::ServicePages;
 use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use docplatform::job::observer::JobObserver;
@@ -105,7 +105,7 @@ pub(crate) fn check(input: &[u8]) -> Option<&'static str> {
 /// What an operation returns.
 enum Came {
     Job(Box<Job>),
-    Page(Box<Turn>),
+    Page(Box<CheckedPage>),
 }
 
 /// Whether it writes, and what it comes to; `None` where there is no such operation.

@@ -29,7 +29,7 @@ pub struct Writing {
 }
 
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenFile {
     /// The complete file. The caller puts it in its place.
     pub file: Sealed,
     pub rows: u64,
@@ -73,7 +73,7 @@ impl Writing {
         mut self,
         stream: &mut ExportStream,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<io::Result<Written>> {
+    ) -> Result<io::Result<WrittenFile>> {
         let mut count = 0;
         while let Some(turn) = stream.next(observer).await? {
             let days = turn.position.days;
@@ -94,7 +94,7 @@ impl Writing {
         }
         Ok(aside(|| self.end())
             .await
-            .map(|file| Written { file, rows: count }))
+            .map(|file| WrittenFile { file, rows: count }))
     }
 
     fn is_full(&self) -> bool {

@@ -42,7 +42,7 @@ impl Paging {
 
 /// A page that came, cleaned of repeats.
 #[derive(Debug)]
-pub struct Turn {
+pub struct CheckedPage {
     /// The rows to hand out.
     pub rows: Rows,
     /// What was found in it for the first time.
@@ -150,7 +150,10 @@ impl Pager {
     }
 
     /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
-    pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+    pub async fn next_page(
+        &mut self,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<Option<CheckedPage>> {
         if self.finished || self.rows_left() == Some(0) {
             self.finished = true;
             self.ahead.clear();
@@ -234,7 +237,7 @@ impl Pager {
             },
             identities,
         ): (FetchedPage, Vec<Identity>),
-    ) -> Result<Turn> {
+    ) -> Result<CheckedPage> {
         let received = page.rows.len();
         let identities = self.position.identities(identities);
         let by_offset = self.position.is_by_offset();
@@ -333,7 +336,7 @@ impl Pager {
         self.finished = self.position.place.done || (!page.has_more && !whole);
         // The rows of this page came whole: the error comes after them.
         self.broken = refused;
-        Ok(Turn {
+        Ok(CheckedPage {
             rows,
             findings: fresh,
             position: Arc::new(position),

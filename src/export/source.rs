@@ -12,7 +12,7 @@ use crate::export::service::ServicePages;
 use crate::export::stored::{StoredPages, keep};
 use crate::listing::Listing;
 use crate::listing::page::{Page, Totals};
-use crate::store::{Range, What};
+use crate::store::{Content, Range};
 
 /// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
@@ -47,17 +47,20 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let look = async {
         let range = Range::of(listing, client.settings().settle_days);
         let refresh = client.settings().refresh;
-        let kinds: &[What] = match refresh {
+        let kinds: &[Content] = match refresh {
             true => &[],
-            false => &[What::Totals, What::Pages],
+            false => &[Content::Totals, Content::Pages],
         };
         for &what in kinds {
-            let stock = exports.stock(range.clone(), what, 1).await?;
+            let stock = exports.stored_range(range.clone(), what, 1).await?;
             if let Some(totals) = stock.finished.and_then(|export| export.totals) {
                 return Ok(Err(totals));
             }
         }
-        exports.begin(range, What::Totals, 1, refresh).await.map(Ok)
+        exports
+            .begin(range, Content::Totals, 1, refresh)
+            .await
+            .map(Ok)
     };
     let export = match exports.0.store.within(deadline, look).await? {
         Ok(export) => export,

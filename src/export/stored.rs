@@ -22,7 +22,7 @@ use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::page::Page;
 use crate::lock;
-use crate::store::{self, Export, Exports, Fault, Range, What};
+use crate::store::{self, Content, Export, Exports, Fault, Range};
 
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
@@ -82,9 +82,9 @@ enum Found {
     },
 }
 
-pub(super) struct StoredPages(Arc<StoredRange>);
+pub(super) struct StoredPages(Arc<StoredExport>);
 
-struct StoredRange {
+struct StoredExport {
     service: ServicePages,
     exports: Exports,
     page_size: u32,
@@ -104,7 +104,7 @@ impl StoredPages {
         refresh: bool,
     ) -> Self {
         let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
-        Self(Arc::new(StoredRange {
+        Self(Arc::new(StoredExport {
             service,
             exports,
             page_size,
@@ -128,7 +128,7 @@ impl Source for StoredPages {
     }
 }
 
-impl StoredRange {
+impl StoredExport {
     /// The export of a slice, or of the whole range.
     async fn export(&self, days: Option<Slice>) -> Result<Export> {
         let mut known = self.export.lock().await;
@@ -143,7 +143,7 @@ impl StoredRange {
         let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
         let export = self
             .exports
-            .begin(range, What::Pages, self.page_size, self.refresh)
+            .begin(range, Content::Pages, self.page_size, self.refresh)
             .await?;
         *known = Some((days, export.clone()));
         Ok(export)

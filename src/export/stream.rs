@@ -10,10 +10,10 @@ use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::file::{Writing, Written, aside};
+use crate::export::file::{Writing, WrittenFile, aside};
 use crate::export::observer::ExportObserver;
 use crate::export::page::Source;
-use crate::export::pager::{Pager, Paging, Turn};
+use crate::export::pager::{CheckedPage, Pager, Paging};
 use crate::export::position::PagePosition;
 use crate::listing::page::Totals;
 use crate::table::formats::Format;
@@ -27,7 +27,7 @@ pub struct ExportStream {
     /// The columns of its tables and files.
     layout: Layout,
     /// Pages that come before the pager's.
-    ready: VecDeque<Turn>,
+    ready: VecDeque<CheckedPage>,
     /// Where the call began whose rows its caller does not have yet.
     begun: Option<Begun>,
     /// The last page of that call.
@@ -47,7 +47,7 @@ pub struct Remainder {
     /// How it continues there.
     pub paging: Paging,
     /// What is left of the current page.
-    pub rest: Option<Turn>,
+    pub rest: Option<CheckedPage>,
 }
 
 struct Begun {
@@ -91,10 +91,10 @@ impl ExportStream {
     }
 
     /// The page that [`ExportStream::peek`] got.
-    pub fn front(&self) -> Option<&Turn> {
+    pub fn front(&self) -> Option<&CheckedPage> {
         self.ready.front()
     }
-    pub fn take(&mut self) -> Option<Turn> {
+    pub fn take(&mut self) -> Option<CheckedPage> {
         self.turns += 1;
         self.ready.pop_front()
     }
@@ -103,7 +103,7 @@ impl ExportStream {
     pub(crate) async fn next(
         &mut self,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<Option<Turn>> {
+    ) -> Result<Option<CheckedPage>> {
         match self.ready.pop_front() {
             Some(turn) => Ok(Some(turn)),
             None => self.pager.next_page(observer).await,
@@ -120,7 +120,7 @@ impl ExportStream {
         self.pager.remember_all();
         let mut builder = TableBuilder::new(self.layout);
         let error = loop {
-            let Turn {
+            let CheckedPage {
                 rows,
                 findings,
                 position,
@@ -150,7 +150,7 @@ impl ExportStream {
         target: PathBuf,
         format: Format,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<io::Result<Written>> {
+    ) -> Result<io::Result<WrittenFile>> {
         self.begin(left);
         let layout = self.layout;
         match aside(move || Writing::begin(target, format, layout)).await {

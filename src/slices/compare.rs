@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::Turn;
+use crate::export::pager::CheckedPage;
 use crate::listing::Listing;
 use crate::listing::columns::Cell;
 use crate::listing::endpoint::{ColumnKind, Endpoint, Field, optional, required};
@@ -22,8 +22,8 @@ use crate::listing::page::Totals;
 use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
 use crate::slices::judge::{Movement, Pair, SitePace};
-use crate::slices::trend::Reader;
-use crate::store::What;
+use crate::slices::reader::SliceReader;
+use crate::store::Content;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
 
@@ -132,9 +132,9 @@ pub async fn compare(
 ) -> Result<Compared> {
     let of = Subject {
         endpoint,
-        what: What::Pages,
+        content: Content::Pages,
     };
-    let mut reader = Reader::new(client, observer);
+    let mut reader = SliceReader::new(client, observer);
     let (mut warnings, mut running) = (Vec::new(), Vec::new());
     if let Some(finding) = uneven(now, before) {
         warnings.push(finding.to_string());
@@ -150,10 +150,9 @@ pub async fn compare(
             endpoint.max_page_size,
             0,
         ));
-        let take = |turn: Turn| side.add(&turn.rows);
-        let (of_all, found) = reader
-            .pages(of, project, period.days, false, None, take)
-            .await?;
+        let take = |page: CheckedPage| side.add(&page.rows);
+        let read = reader.read(of, project, period.days, false, None, take);
+        let (of_all, found) = read.await?;
         *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
         warnings.extend(
             found

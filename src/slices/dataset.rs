@@ -17,15 +17,14 @@ use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::slices::Every;
 use crate::error::{Error, Result};
-use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
 use crate::export::page::{FetchedPage, PageRequest, Source};
-use crate::export::pager::{Pager, Paging};
 use crate::listing::Listing;
 use crate::listing::columns::Column;
 use crate::listing::endpoint::Endpoint;
 use crate::listing::rows::Rows;
-use crate::store::{FinishedExport, FinishedExports, What};
+use crate::slices::reader::{pager, read_pages};
+use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder, arrow_field, number};
 use crate::text::message::{Advice, Setting, message};
@@ -33,24 +32,25 @@ use crate::text::safe;
 
 /// Which exports are meant, where several owners share a store: as far as they are named.
 #[derive(Debug, Clone)]
-pub struct Whose {
+pub struct OwnerFilter {
     pub base_url: Option<String>,
     /// The organization: its name, or as the store writes it.
     pub organization: Option<String>,
+    /// The environment, which names an owner if these do not.
+    pub env: fn(&str) -> Option<OsString>,
 }
 
-impl Whose {
-    /// Their exports in the store; an error if they have several owners and the environment names none of these.
+impl OwnerFilter {
+    /// The exports of these owners in the store; an error if there are several owners and the environment names none of them.
     pub async fn latest(
         &self,
         stored: &FinishedExports,
-        what: What,
-        env: impl Fn(&str) -> Option<OsString>,
+        content: Content,
     ) -> Result<Vec<FinishedExport>> {
-        let mut exports = stored.latest(what).await?;
+        let mut exports = stored.latest(content).await?;
         exports.retain(|export| self.has(export));
         if of_one_account(&exports).is_err() {
-            let (base_url, organization) = Options::owner_of(env)?;
+            let (base_url, organization) = Options::owner_of(self.env)?;
             let label = match organization {
                 Some(organization) => Some(stored.label(organization).await?),
                 None => None,
@@ -105,7 +105,7 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
 
 /// Which slices are wanted.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
     /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
     pub every: Every,
@@ -116,7 +116,7 @@ pub struct Wish {
     pub to: Option<Date>,
 }
 
-impl Wish {
+impl SliceSelection {
     /// The slices of `all` that are wanted.
     pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<FinishedExport>> {
         let within = |one: &FinishedExport| {
@@ -214,27 +214,15 @@ pub(crate) async fn read(
     builder: &mut TableBuilder,
 ) -> Result<Vec<String>> {
     let listing = Listing::days(endpoint, &Segment::stored(project_id), *days);
-    let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
     let source = Arc::new(DatasetPages {
         stored: stored.clone(),
-        listing,
+        listing: listing.clone(),
         export: *export,
     });
-    let mut pager = Pager::new(
-        source,
-        place,
-        Paging {
-            max_rows: None,
-            prefetch: 1,
-            strict: false,
-            window: None,
-        },
-    );
-    let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
-    while let Some(turn) = pager.next_page(&observer).await? {
-        builder.extend(&turn.rows);
-    }
-    Ok(pager.warnings())
+    let mut pager = pager(base_url, listing, *page_size, None, |_| source);
+    let observer: Arc<dyn ExportObserver> = Arc::new(SilentObserver);
+    let read = read_pages(&mut pager, &observer, |page| builder.extend(&page.rows)).await?;
+    Ok(read.1)
 }
 
 /// The rows of a slice, with what is the same in all of them.
@@ -289,10 +277,10 @@ impl Source for DatasetPages {
 }
 
 /// Logs nothing: everything was logged when the pages were fetched.
-struct Nobody;
+struct SilentObserver;
 
-impl ExportObserver for Nobody {}
+impl ExportObserver for SilentObserver {}
 
-impl Observer for Nobody {
+impl Observer for SilentObserver {
     fn note(&self, _note: Note) {}
 }

@@ -25,9 +25,9 @@ use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::judge::SitePace;
+use crate::slices::reader::SlicedTable;
 use crate::slices::reading::StoreAnswer;
-use crate::slices::trend::Trend;
-use crate::store::What;
+use crate::store::Content;
 use crate::table::formats::Format;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
@@ -79,13 +79,13 @@ impl Meta {
         project: &Segment,
         slices: &[Slice],
         every: Option<Every>,
-        trend: &Trend,
+        trend: &SlicedTable,
     ) -> Self {
         let text = |day: Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
-            site: of.what == What::Totals,
+            site: of.content == Content::Totals,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),

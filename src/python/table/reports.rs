@@ -7,8 +7,8 @@ use crate::dates::slices::Slice;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, errors};
 use crate::slices::plan::Plan;
-use crate::slices::sync::{FailedSlice, Filled, Sync};
-use crate::store::What;
+use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
+use crate::store::Content;
 use crate::text::message::message;
 
 pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
@@ -38,14 +38,14 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
             exact,
             plan.hours,
             slices,
-            plan.what == What::Totals,
+            plan.content == Content::Totals,
         ))?
         .unbind())
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
-    let Filled {
+    let SyncCounts {
         slices,
         cached,
         open,

@@ -6,7 +6,7 @@ use docplatform::dates::slices::{Every, Slice};
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
-use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 
@@ -22,7 +22,7 @@ pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
     Checkpoint::parse(&text, BASE_URL).unwrap()
 }
 
-pub(crate) async fn turns(pager: &mut Pager) -> Vec<Turn> {
+pub(crate) async fn turns(pager: &mut Pager) -> Vec<CheckedPage> {
     let mut turns = Vec::new();
     while let Some(turn) = turn(pager).await.unwrap() {
         turns.push(turn);

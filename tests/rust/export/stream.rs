@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::Turn;
+use docplatform::export::pager::CheckedPage;
 use docplatform::export::service::ServicePages;
 use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::table::Table;
@@ -66,7 +66,7 @@ fn stalls_at(offset: u64, site: &Site) -> Arc<Script> {
 }
 
 /// Takes all pages that are left.
-async fn take_all(stream: &mut ExportStream) -> Vec<Turn> {
+async fn take_all(stream: &mut ExportStream) -> Vec<CheckedPage> {
     let mut turns = Vec::new();
     loop {
         stream.peek(&observer()).await.unwrap();

@@ -9,7 +9,7 @@ use docplatform::error::Result;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::pager::{CheckedPage, Pager, Paging, WINDOW};
 use docplatform::export::service::ServicePages;
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
@@ -207,7 +207,7 @@ pub(crate) fn pager(script: &Arc<Script>, page_size: u32, paging: Paging) -> Pag
 }
 
 /// The next page.
-pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
+pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<CheckedPage>> {
     let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     pager.next_page(&observer).await
 }

@@ -10,7 +10,7 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::pager::{CheckedPage, Pager, Paging, WINDOW};
 use docplatform::export::source;
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::PagedBy;
@@ -84,7 +84,7 @@ fn any_path(what: What) -> Listing {
 }
 
 /// The rows of a page, as the service knows them.
-fn rows(turn: &Turn) -> Vec<(u64, u64)> {
+fn rows(turn: &CheckedPage) -> Vec<(u64, u64)> {
     let row = |row: Row<'_>| {
         let text = |name: &&str| match (row.get(name), row.other.and_then(|other| other.get(*name)))
         {
@@ -302,7 +302,7 @@ impl Part<'_> {
     }
 
     /// Whether the checkpoint after the first `taken` rows of a page lies right after these.
-    fn check_place(&self, turn: &Turn, came: &[(u64, u64)], taken: usize) {
+    fn check_place(&self, turn: &CheckedPage, came: &[(u64, u64)], taken: usize) {
         let by_offset = self.plan.what.endpoint().paged_by == PagedBy::Offset;
         let Some((last, _)) = came[..taken].last() else {
             return;

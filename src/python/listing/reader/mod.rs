@@ -14,7 +14,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::{Paging, Turn};
+use crate::export::pager::{CheckedPage, Paging};
 use crate::export::position::PagePosition;
 use crate::export::source;
 use crate::export::stream::{ExportStream, Remainder};
@@ -218,7 +218,7 @@ impl RowReader {
                 let spent = page.source.len() - page.rows.len();
                 let mut rows = page.source.clone();
                 rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
-                Turn {
+                CheckedPage {
                     rows,
                     findings: Vec::new(),
                     position: Arc::clone(&page.position),

@@ -9,7 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::Turn;
+use crate::export::pager::CheckedPage;
 use crate::export::stream::ExportStream;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
@@ -190,7 +190,7 @@ impl RowReader {
     }
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
-    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
+    fn put(&self, turn: CheckedPage, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
         let page = PageAtHand {
             rows: rows.into_iter(),
             closed: false,
