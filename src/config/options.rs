@@ -1,4 +1,4 @@
-//! The options of a client: what a user may give, which environment variables stand in for it, and how it is checked.
+//! The options of a client: their defaults, their environment variables, and their checks.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ macro_rules! for_each_option {
             base_url: Option<String> = None;
             /// The project of calls that name none; from the environment if `None`.
             project_id: Option<String> = None;
-            /// Seconds for one attempt; a write has twice that.
+            /// Seconds for one attempt. A write has twice as long.
             timeout: f64 = 30.0;
             /// Seconds to resolve, connect and shake hands.
             connect_timeout: f64 = 5.0;
@@ -58,22 +58,22 @@ macro_rules! for_each_option {
             max_response_bytes: u64 = 32 * 1024 * 1024;
             /// Where a job is read.
             job_path: String = "/v2/agent/{project_id}/job/{id}".to_owned();
-            /// Analytics requests an hour, over all who share the ledger; from the environment where `None`, or no budget
-            /// is kept.
+            /// Analytics requests an hour, over all who share the ledger. From the environment if `None`; without that, no
+            /// budget is kept.
             requests_per_hour: Option<u64> = None;
-            /// How many of them are left to others; from the environment if `None`.
+            /// Requests of that hour that are left to others; from the environment if `None`.
             reserve: Option<u64> = None;
-            /// Jobs that are created in an hour in each project, over all who share the ledger; from the environment where
-            /// `None`, or no such budget is kept.
+            /// Jobs created in an hour in each project, over all who share the ledger. From the environment if `None`; without
+            /// that, no such budget is kept.
             jobs_per_hour: Option<u64> = None;
-            /// The file that caches; from the environment if `None`.
+            /// The path of the store; from the environment if `None`.
             store: Option<PathBuf> = None;
-            /// How many days after its end a range is treated as final.
+            /// Days after its end until a range is treated as final.
             settle_days: u32 = 2;
-            /// Whether ranges are fetched again that the store has.
+            /// Whether ranges in the store are fetched again.
             refresh: bool = false;
-            /// The name under which the store keeps a budget that several keys share; from the environment where `None`, or
-            /// the key stands for it.
+            /// The store's name for a budget that several keys share. From the environment if `None`; without that, the key
+            /// stands for it.
             organization: Option<String> = None;
         }
     };
@@ -83,13 +83,13 @@ pub(crate) use for_each_option;
 
 macro_rules! define_options {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
-        /// What a user may give, unchecked. A client keeps it to make handles and copies.
+        /// The options as the user gave them, unchecked. A client keeps them to make handles and copies.
         #[derive(Debug, Clone)]
         pub struct Options {
             $($(#[$doc])* pub $name: $type,)*
             /// The settings that came from the environment, each with its variable, which errors name.
             pub from_env: Vec<(&'static str, &'static str)>,
-            /// How a newer key is had.
+            /// The source of a newer key.
             pub renewal: Renewal,
         }
 
@@ -171,7 +171,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Whose data the environment names, as far as it does: the address, and the organization or else the key's.
+    /// The owner that the environment names: the address, and the organization or else the key.
     pub fn owner_of(
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<(Option<String>, Option<Organization>)> {
@@ -348,7 +348,7 @@ impl Options {
         })
     }
 
-    /// Why these options must not be pickled, if they hold secrets besides the key.
+    /// The option that forbids pickling, because it holds a secret besides the key.
     pub fn secret(&self) -> Option<&'static str> {
         if !self.headers.is_empty() {
             return Some("headers");

@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::text::message::{Message, Setting, message};
 
-/// A date or a date-time, checked, as it goes on the wire.
+/// A checked date or date-time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     text: String,
@@ -84,8 +84,8 @@ impl Moment {
         &self.text
     }
 
-    /// When a range that ends here is `days` in the past; `None`: never. The service's time zone is unknown, so dates are
-    /// taken as UTC; the days make up for the difference.
+    /// The time at which a range that ends here is `days` in the past; `None` if that is beyond the calendar. Dates are taken as
+    /// UTC, because the service's time zone is unknown; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
         self.in_utc()?
             .as_millisecond()
@@ -167,8 +167,8 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     }
 }
 
-/// An instant as services write it, such as `2026-01-31T12:00:00.000Z`: a table may have a million. `None` leaves everything
-/// else to the parser for all of ISO 8601.
+/// An instant as services write it, such as `2026-01-31T12:00:00.000Z`. It has a fast path, because a table may have a million.
+/// `None` leaves everything else to the parser for all of ISO 8601.
 fn usual_instant(text: &str) -> Option<Timestamp> {
     let (
         &[

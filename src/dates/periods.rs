@@ -12,7 +12,7 @@ use crate::text::safe;
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
                      \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last month\", \"last quarter\" or \"last year\"";
 
-/// What a period is on the calendar.
+/// The kind of a period on the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodKind {
     Year,
@@ -95,12 +95,12 @@ impl PeriodKind {
 pub struct Period {
     /// Its days; the end is exclusive.
     pub days: Slice,
-    /// What it is on the calendar.
+    /// Its kind on the calendar.
     pub kind: PeriodKind,
 }
 
 impl Period {
-    /// Reads what people write. Relative periods consist of whole days in UTC, without `today`.
+    /// Reads a period as people write it. Relative periods consist of whole days in UTC, without `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
         let refuse = |text: &str, why| {
             let what = format!(" {:?}{why}", safe(text, 60));

@@ -8,7 +8,7 @@ use crate::dates::periods::PeriodKind;
 use crate::error::{Error, Result};
 use crate::text::message::{Setting, message};
 
-/// The most slices: the days of a hundred years. More are surely a mistake.
+/// The days of a hundred years. More slices are surely a mistake.
 const MAX_SLICES: usize = 40_000;
 
 /// How long a slice is.
@@ -93,7 +93,7 @@ impl Slice {
         i32::try_from(hours / 24).unwrap_or_default()
     }
 
-    /// When it is treated as final; `None`: never.
+    /// The time at which it is treated as final; `None`: never.
     pub fn settles(&self, days: u32) -> Option<crate::clock::Millis> {
         Moment::of(self.to).settles(days)
     }
@@ -146,7 +146,7 @@ pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
     }
 }
 
-/// The slices that have begun by `today`, as another would cost a request and have no rows; an error if there is none.
+/// The slices that have begun by `today`; an error if there is none. A later slice would cost a request and have no rows.
 pub fn begun(slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Vec<Slice>> {
     if every.is_none() {
         return Ok(slices);

@@ -1,4 +1,4 @@
-//! What the user of an export should know: the service behaved unusually, or the data changed meanwhile.
+//! Findings of an export, which its user should know: the service behaved unusually, or the data changed meanwhile.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Finding {
     },
     /// Rows came again, unchanged, and were dropped.
     Dropped(u64),
-    /// Rows without a key were taken for those before them, which short pages bring again, and dropped.
+    /// Rows without a key equal the rows before them, because short pages bring rows again, and were dropped.
     Overlap {
         rows: u64,
         /// How many rows the first short page had.
@@ -34,7 +34,7 @@ pub enum Finding {
     /// The service left out the rows after these, and does not list them.
     CutOff {
         rows: usize,
-        /// Of which days, if both ends are known.
+        /// The days of the listing, if both ends are known.
         days: Option<Slice>,
     },
     /// The two periods of a comparison differ much in length.

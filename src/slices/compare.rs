@@ -120,8 +120,8 @@ pub struct Compared {
     pub paces: [SitePace; 3],
 }
 
-/// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
-/// export of each begins: no row is handed out before the end.
+/// Reads two periods of an endpoint's counts by path, and puts them side by side. `begins` gets the first checkpoint of each
+/// export, because no row is handed out before the end.
 pub async fn compare(
     client: &Client,
     endpoint: &'static Endpoint,
@@ -140,8 +140,11 @@ pub async fn compare(
         warnings.push(finding.to_string());
         reader.observer.found(vec![finding]);
     }
-    let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
-    for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
+    let (mut periods, mut totals) = (
+        [PeriodCounts::default(), PeriodCounts::default()],
+        [Totals::default(); 2],
+    );
+    for ((period, side), totals) in [now, before].into_iter().zip(&mut periods).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
         begins(Checkpoint::new(
@@ -176,22 +179,22 @@ pub async fn compare(
         warnings,
         requests: reader.requests,
         running,
-        ..Compared::of(&sides, totals)
+        ..Compared::of(&periods, totals)
     })
 }
 
 impl Compared {
     /// Puts the rows of two periods side by side, and judges them.
     pub fn of_rows([now, before]: [&Rows; 2], totals: [Totals; 2]) -> Self {
-        let mut sides = [Side::default(), Side::default()];
-        for (side, rows) in sides.iter_mut().zip([now, before]) {
+        let mut periods = [PeriodCounts::default(), PeriodCounts::default()];
+        for (side, rows) in periods.iter_mut().zip([now, before]) {
             side.add(rows);
         }
-        Self::of(&sides, totals)
+        Self::of(&periods, totals)
     }
 
-    fn of(sides: &[Side; 2], [totals, totals_before]: [Totals; 2]) -> Self {
-        let (table, paces) = beside(sides);
+    fn of(periods: &[PeriodCounts; 2], [totals, totals_before]: [Totals; 2]) -> Self {
+        let (table, paces) = joined(periods);
         Self {
             table,
             totals,
@@ -204,7 +207,7 @@ impl Compared {
     }
 }
 
-/// A finding if one of two periods is more than a tenth shorter, which no two months are.
+/// A finding if one of two periods is more than a tenth shorter. No two months differ that much.
 fn uneven(now: Period, before: Period) -> Option<Finding> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
@@ -219,14 +222,14 @@ type Counts = [i64; 3];
 
 /// The paths of a period, in their order.
 #[derive(Default)]
-struct Side {
-    /// Each with what its row is known by: two with invalid characters may look alike.
+struct PeriodCounts {
+    /// Each path with its key, because two paths with invalid characters may look alike.
     paths: Vec<(u64, String, Counts)>,
     places: HashMap<u64, usize>,
 }
 
-impl Side {
-    /// Adds rows. Of two with one path, which a change of the data leaves, the larger counts.
+impl PeriodCounts {
+    /// Adds rows. A change of the data can leave two rows with one path; the larger one counts.
     fn add(&mut self, rows: &Rows) {
         for (row, Identity { key, .. }) in rows.iter().zip(rows.identities()) {
             let Cell::Text(path) = row.get("path") else {
@@ -259,7 +262,7 @@ fn integer(cell: Cell<'_>) -> i64 {
 }
 
 /// Both periods as a table, and the pace of each kind. A path that is missing in one had no reader in it.
-fn beside([now, before]: &[Side; 2]) -> (Table, [SitePace; 3]) {
+fn joined([now, before]: &[PeriodCounts; 2]) -> (Table, [SitePace; 3]) {
     let here = now
         .paths
         .iter()

@@ -30,7 +30,7 @@ pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .chain(bare)
 }
 
-/// The extra fields that have columns, in the order in which they first came.
+/// The extra fields that have columns, in the order of their first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtraNames {
     places: HashMap<String, usize>,
@@ -135,7 +135,7 @@ fn is_float(text: &str) -> bool {
     text.contains(['.', 'e', 'E']) && text.parse().is_ok_and(f64::is_finite)
 }
 
-/// What is known of the values of a column.
+/// The types of the values of a column so far.
 #[derive(Debug, Default)]
 struct ValuesSeen {
     kind: Option<ExtraType>,

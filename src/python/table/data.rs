@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::export::file::Writing;
+use crate::export::file::FileWriter;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
@@ -272,7 +272,7 @@ impl Data {
         format: Format,
     ) -> PyResult<usize> {
         let path = collect::path(path)?;
-        py.detach(|| Writing::table(path.clone(), format, &self.table))
+        py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 

@@ -54,7 +54,7 @@ impl PageAtHand {
 struct State {
     pid: u32,
     stream: Arc<AsyncMutex<ExportStream>>,
-    turns: u64,
+    pages_taken: u64,
     page: Option<PageAtHand>,
     /// Where it began, until there is a page.
     start: Checkpoint,
@@ -107,7 +107,7 @@ impl RowReader {
                 start.clone(),
                 paging,
             ))),
-            turns: 0,
+            pages_taken: 0,
             page: None,
             // An export that was finished before asks for no page any more.
             totals: start.totals.filter(|_| start.done),
@@ -202,7 +202,7 @@ impl RowReader {
     /// The stream, and how many pages had been taken when this reader last saw it.
     pub(super) fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
-        (Arc::clone(&state.stream), state.turns)
+        (Arc::clone(&state.stream), state.pages_taken)
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.

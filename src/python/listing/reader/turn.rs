@@ -85,7 +85,7 @@ impl RowReader {
         }
     }
 
-    /// The operation that turns pages until something can be taken.
+    /// The operation that pages_taken pages until something can be taken.
     pub(crate) fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         let reader = Arc::clone(self);
         self.turn(how.name, how.depth, move |py, more| {
@@ -136,7 +136,7 @@ impl RowReader {
         })
     }
 
-    /// The operation that turns a page, unless another caller has just done so.
+    /// The operation that pages_taken a page, unless another caller has just done so.
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
@@ -153,7 +153,7 @@ impl RowReader {
             async move {
                 client?;
                 let mut guard = stream.lock_owned().await;
-                if guard.turns != seen {
+                if guard.pages_taken != seen {
                     return Ok(None);
                 }
                 let observer: Arc<dyn ExportObserver> = inbox;
@@ -199,7 +199,7 @@ impl RowReader {
         };
         let totals = page.position.totals;
         let mut state = self.state();
-        state.turns = stream.turns;
+        state.pages_taken = stream.pages_taken;
         state.totals = state.totals.or(totals);
         state.warnings = stream.warnings();
         let old = state.page.replace(page);
