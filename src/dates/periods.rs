@@ -95,7 +95,7 @@ impl PeriodKind {
 pub struct Period {
     /// Its days; the end is exclusive.
     pub days: Slice,
-    /// Its kind on the calendar.
+    /// The kind on the calendar.
     pub kind: PeriodKind,
 }
 
