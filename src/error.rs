@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::text::message::Message;
+use crate::text::named_enum;
 
 /// The kind of a failure. `src/python/errors.rs` gives each its Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,27 +82,17 @@ impl Kind {
     }
 }
 
-/// The outcome of a write that did not return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// No byte of the request was written.
-    NotSent,
-    /// A complete final answer refused it.
-    Rejected,
-    /// Bytes may have left, and no answer says whether the write happened.
-    Unknown,
-    /// The object that was asked for came, but it cannot be read.
-    Applied,
-}
-
-impl Outcome {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotSent => "not_sent",
-            Self::Rejected => "rejected",
-            Self::Unknown => "unknown",
-            Self::Applied => "applied",
-        }
+named_enum! {
+    /// The outcome of a write that did not return.
+    Outcome {
+        /// No byte of the request was written.
+        NotSent = "not_sent",
+        /// A complete final answer refused it.
+        Rejected = "rejected",
+        /// Bytes may have left, and no answer says whether the write happened.
+        Unknown = "unknown",
+        /// The object that was asked for came, but it cannot be read.
+        Applied = "applied",
     }
 }
 

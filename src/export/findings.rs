@@ -66,23 +66,20 @@ impl fmt::Display for Finding {
                 f,
                 "{} came twice, unchanged, and {} dropped: the data changed during the export",
                 number(*rows, "row"),
-                if *rows == 1 { "was" } else { "were" }
+                was(*rows)
             ),
             Self::Overlap { rows, received } => write!(
                 f,
                 "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
                  rows side by side, read it with a page size of {received} or less",
-                match rows {
-                    1 => "1 row was".to_owned(),
-                    _ => format!("{rows} rows were"),
-                },
-                if *rows == 1 { "was" } else { "were" }
+                format!("{} {}", number(*rows, "row"), was(*rows)),
+                was(*rows)
             ),
             Self::Differing(rows) => write!(
                 f,
                 "{} came twice with different values, and {} kept: the data changed during the export",
                 number(*rows, "row"),
-                if *rows == 1 { "was" } else { "were" }
+                was(*rows)
             ),
             Self::Totals { first, last } => write!(
                 f,
@@ -139,7 +136,11 @@ fn number(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// All that was found so far, one entry a kind.
+fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// All findings so far, one entry a kind.
 #[derive(Debug)]
 pub(crate) struct Findings {
     totals: Option<Totals>,

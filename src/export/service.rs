@@ -58,7 +58,7 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of(&self.client, self.listing.project_id(), None)
+        messages::fields_of(&self.client, self.listing.project_id.as_deref(), None)
     }
 
     fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
@@ -73,7 +73,7 @@ impl ServicePages {
         let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
-            false => part.as_ref().unwrap_or(listing).query().to_vec(),
+            false => part.as_ref().unwrap_or(listing).query.clone(),
         };
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         if !cursor_alone {
@@ -85,7 +85,7 @@ impl ServicePages {
         if let Some(cursor) = cursor {
             add(CURSOR, cursor.clone());
         }
-        let path = Template::own(listing.path().to_owned());
+        let path = Template::own(listing.path.clone());
         Ok(Call {
             query,
             is_other: !listing.is_known(),

@@ -67,43 +67,27 @@ pub(crate) fn position(fields: &[Field], name: &str) -> Option<usize> {
     fields.iter().position(|field| field.name == name)
 }
 
-/// Fields that may be missing.
+/// Fields by their kinds and names. A row may lack a field that is not `required`.
 macro_rules! fields {
-    ($($kind:ident $name:literal),*) => {
-        &[$(optional($name, ColumnKind::$kind)),*]
+    ($($kind:ident $name:literal $($required:ident)?),* $(,)?) => {
+        &[$($crate::listing::endpoint::Field {
+            name: $name,
+            kind: $crate::listing::endpoint::ColumnKind::$kind,
+            required: false $(|| stringify!($required).len() > 0)?,
+        }),*]
     };
 }
-
-/// A field that every row has.
-pub(crate) const fn required(name: &'static str, kind: ColumnKind) -> Field {
-    Field {
-        name,
-        kind,
-        required: true,
-    }
-}
-
-/// A field that a row may lack.
-pub(crate) const fn optional(name: &'static str, kind: ColumnKind) -> Field {
-    Field {
-        name,
-        kind,
-        required: false,
-    }
-}
+pub(crate) use fields;
 
 /// The counts of a site, without a path.
-pub const COUNTS: &[Field] = &[
-    required("human", ColumnKind::Integer),
-    required("ai", ColumnKind::Integer),
-    required("total", ColumnKind::Integer),
-];
+pub const COUNTS: &[Field] =
+    fields![Integer "human" required, Integer "ai" required, Integer "total" required];
 
-const COUNTS_BY_PATH: &[Field] = &[
-    required("path", ColumnKind::Text),
-    required("human", ColumnKind::Integer),
-    required("ai", ColumnKind::Integer),
-    required("total", ColumnKind::Integer),
+const COUNTS_BY_PATH: &[Field] = fields![
+    Text "path" required,
+    Integer "human" required,
+    Integer "ai" required,
+    Integer "total" required
 ];
 
 /// A listing whose rows have a path and counts, under its own name.
@@ -254,16 +238,14 @@ impl Endpoint {
     }
 
     pub fn at(path: &str) -> Option<&'static Self> {
-        ENDPOINTS
-            .iter()
-            .copied()
-            .find(|endpoint| endpoint.path == path)
+        Self::find(|endpoint| endpoint.path == path)
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
-        ENDPOINTS
-            .iter()
-            .copied()
-            .find(|endpoint| endpoint.name == name)
+        Self::find(|endpoint| endpoint.name == name)
+    }
+
+    fn find(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
+        ENDPOINTS.iter().copied().find(|endpoint| is_it(endpoint))
     }
 }

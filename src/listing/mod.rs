@@ -28,15 +28,16 @@ const DATES: [&str; 2] = ["dateFrom", "dateTo"];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listing {
-    path: String,
-    project_id: Option<String>,
+    /// The path, with its placeholders.
+    pub path: String,
+    pub project_id: Option<String>,
     /// Query parameters, without those of paging.
-    query: Vec<(String, String)>,
+    pub query: Vec<(String, String)>,
     /// The names in an answer; `None` for the endpoints that are known.
     shape: Option<Shape>,
     /// The length of the slices, if the range is read in slices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    every: Option<Every>,
+    pub every: Option<Every>,
 }
 
 /// The names in the answers of an unknown endpoint.
@@ -131,11 +132,6 @@ impl Listing {
     pub fn range(&self) -> Option<Slice> {
         let [from, to] = DATES.map(|name| self.filter(name));
         Slice::parse(from?, to?)
-    }
-
-    /// The length of its slices.
-    pub fn every(&self) -> Option<Every> {
-        self.every
     }
 
     /// Its slices, in order; empty if it is read as a whole.
@@ -240,23 +236,10 @@ impl Listing {
             .transpose()
     }
 
-    pub fn project_id(&self) -> Option<&str> {
-        self.project_id.as_deref()
-    }
-
     /// A query parameter's value.
     pub fn filter(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.as_str())
-    }
-
-    pub fn query(&self) -> &[(String, String)] {
-        &self.query
-    }
-
-    /// The path, with its placeholders.
-    pub fn path(&self) -> &str {
-        &self.path
     }
 
     /// Its path and its filters without the dates: the store's name for it.

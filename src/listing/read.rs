@@ -220,14 +220,16 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
         let Self { column, field } = self;
-        if field.required {
-            match field.kind {
-                ColumnKind::Integer => {
-                    column.push(Cell::Integer(Count::deserialize(deserializer)?.0))
-                }
-                _ => column.push(Cell::Text(&BorrowedText::deserialize(deserializer)?.0)),
-            };
-            return Ok(None);
+        match field.kind {
+            ColumnKind::Integer if field.required => {
+                column.push(Cell::Integer(Count::deserialize(deserializer)?.0));
+                return Ok(None);
+            }
+            ColumnKind::Text if field.required => {
+                column.push(Cell::Text(&BorrowedText::deserialize(deserializer)?.0));
+                return Ok(None);
+            }
+            _ => {}
         }
         let value = Value::deserialize(deserializer)?;
         let json;

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use serde_json::Value;
 
 use crate::client::Client;
 use crate::config::url::Segment;
@@ -17,7 +16,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::CheckedPage;
 use crate::listing::Listing;
 use crate::listing::columns::Cell;
-use crate::listing::endpoint::{ColumnKind, Endpoint, Field, optional, required};
+use crate::listing::endpoint::{Endpoint, Field, fields};
 use crate::listing::page::Totals;
 use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
@@ -26,64 +25,57 @@ use crate::slices::reader::SliceReader;
 use crate::store::Content;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
+use crate::text::named_enum;
 
-pub const COLUMNS: &[Field] = &[
-    required("path", ColumnKind::Text),
-    required("human", ColumnKind::Integer),
-    required("human_before", ColumnKind::Integer),
-    required("human_change", ColumnKind::Integer),
-    optional("human_growth", ColumnKind::Float),
-    required("human_significant", ColumnKind::Bool),
-    required("ai", ColumnKind::Integer),
-    required("ai_before", ColumnKind::Integer),
-    required("ai_change", ColumnKind::Integer),
-    optional("ai_growth", ColumnKind::Float),
-    required("ai_significant", ColumnKind::Bool),
-    required("total", ColumnKind::Integer),
-    required("total_before", ColumnKind::Integer),
-    required("total_change", ColumnKind::Integer),
-    optional("total_growth", ColumnKind::Float),
-    required("total_significant", ColumnKind::Bool),
+pub const COLUMNS: &[Field] = fields![
+    Text "path" required,
+    Integer "human" required,
+    Integer "human_before" required,
+    Integer "human_change",
+    Float "human_growth",
+    Bool "human_significant" required,
+    Integer "ai" required,
+    Integer "ai_before" required,
+    Integer "ai_change",
+    Float "ai_growth",
+    Bool "ai_significant" required,
+    Integer "total" required,
+    Integer "total_before" required,
+    Integer "total_change",
+    Float "total_growth",
+    Bool "total_significant" required,
 ];
 
 /// The columns of a table of sections.
-pub const SECTION_COLUMNS: &[Field] = &[
-    required("section", ColumnKind::Text),
-    required("paths", ColumnKind::Integer),
-    required("now", ColumnKind::Integer),
-    required("before", ColumnKind::Integer),
-    required("change", ColumnKind::Integer),
-    optional("growth", ColumnKind::Float),
-    required("significant", ColumnKind::Bool),
+pub const SECTION_COLUMNS: &[Field] = fields![
+    Text "section" required,
+    Integer "paths" required,
+    Integer "now" required,
+    Integer "before" required,
+    Integer "change",
+    Float "growth",
+    Bool "significant" required,
 ];
 
-/// A kind of readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReaderKind {
-    Human,
-    Ai,
-    Total,
+named_enum! {
+    /// A kind of readers.
+    ReaderKind {
+        Human = "human",
+        Ai = "ai",
+        Total = "total",
+    }
 }
 
 impl ReaderKind {
     pub const ALL: [Self; 3] = [Self::Human, Self::Ai, Self::Total];
 
     pub fn parse(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
-        found.ok_or_else(|| {
+        Self::named(name).ok_or_else(|| {
             let name = crate::text::safe(name, 60);
             Error::argument(format!(
                 "of must be \"human\", \"ai\" or \"total\"; it is {name:?}"
             ))
         })
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Ai => "ai",
-            Self::Total => "total",
-        }
     }
 
     /// The number of its column of counts among [`COLUMNS`].
@@ -307,20 +299,6 @@ fn table_of(rows: RowsBuilder) -> Table {
     let mut builder = TableBuilder::new(Layout::of(rows.fields));
     builder.extend(&rows.finish());
     builder.finish()
-}
-
-/// Adds a row from a line of JSON, as a pickle has it. A change may be negative, which no count of the service is.
-pub fn read_line(rows: &mut RowsBuilder, line: &[u8]) -> serde_json::Result<()> {
-    let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
-    let cell = |field: &Field| match (row.get(field.name), field.kind) {
-        (Some(Value::String(text)), _) => Cell::Text(text),
-        (Some(Value::Bool(flag)), _) => Cell::Bool(*flag),
-        (Some(value), ColumnKind::Float) => value.as_f64().map_or(Cell::Null, Cell::Float),
-        (Some(value), _) => value.as_i64().map_or(Cell::Null, Cell::Integer),
-        (None, _) => Cell::Null,
-    };
-    rows.push(rows.fields.iter().map(cell));
-    Ok(())
 }
 
 /// The path of each row of a comparison, its counts of a kind, and whether they changed significantly.

@@ -178,7 +178,8 @@ pub fn schema(endpoint: &Endpoint) -> SchemaRef {
         ours("date_from", DataType::Date32),
         ours("date_to", DataType::Date32),
     ];
-    fields.extend(endpoint.fields.iter().map(arrow_field));
+    let listed = endpoint.fields.iter();
+    fields.extend(listed.map(|field| arrow_field(field.name, field.kind, !field.required)));
     fields.push(ours("settled", DataType::Boolean));
     fields.push(Field::new("extra", DataType::Utf8, true));
     Arc::new(Schema::new(fields))

@@ -176,7 +176,7 @@ impl Meta {
             totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
-            project_id: listing.project_id().map(str::to_owned),
+            project_id: listing.project_id.clone(),
             requests: stream.requests(),
             warnings: stream.warnings(),
             slices: table.slices.clone(),
@@ -325,7 +325,6 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
         let lines = lines.split(|&byte| byte == b'\n');
         let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
@@ -333,10 +332,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
         for lines in lines.chunks(LINES) {
             let mut rows = RowsBuilder::new(fields, None, lines.len());
             for line in lines {
-                match is_compared {
-                    true => compare::read_line(&mut rows, line)?,
-                    false => rows.read_line(line)?,
-                }
+                rows.read_line(line)?;
             }
             builder.extend(&rows.finish());
         }

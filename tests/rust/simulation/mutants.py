@@ -308,7 +308,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-resumes-what-is-old": (EXPORTS, "age > MAX_RESUME_AGE", "false"),
     "store-of-all-projects": (
         EXPORTS,
-        "listing.project_id().map(str::to_owned)",
+        "listing.project_id.clone()",
         'Some("any".to_owned())',
     ),
     "store-totals-of-any-time": (

@@ -6,9 +6,10 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 use docplatform::dates::slices::Slice;
 use docplatform::listing::columns::Cell;
+use docplatform::listing::endpoint::ColumnKind;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::{Rows, RowsBuilder};
-use docplatform::table::extras::{self, ExtraType, MAX_COLUMNS, OTHERS};
+use docplatform::table::extras::{self, MAX_COLUMNS, OTHERS};
 use docplatform::table::formats::{Encoder, Format};
 use docplatform::table::layout::Layout;
 use docplatform::table::{Table, TableBuilder};
@@ -184,27 +185,30 @@ fn extras_keep_to_their_rows_across_batches() {
 #[test]
 fn a_column_holds_whatever_came_in_it() {
     for (values, kind) in [
-        (vec!["1", "-2", "null", ""], ExtraType::Int),
+        (vec!["1", "-2", "null", ""], ColumnKind::Integer),
         (
             vec!["9223372036854775807", "-9223372036854775808"],
-            ExtraType::Int,
+            ColumnKind::Integer,
         ),
-        (vec!["1", "2.5"], ExtraType::Float),
-        (vec!["9007199254740992", "2.5"], ExtraType::Float),
+        (vec!["1", "2.5"], ColumnKind::Float),
+        (vec!["9007199254740992", "2.5"], ColumnKind::Float),
         // A whole number that a float would change.
-        (vec!["9007199254740993", "2.5"], ExtraType::Text),
-        (vec!["1e3"], ExtraType::Float),
-        (vec!["true", "null", "false"], ExtraType::Bool),
-        (vec![r#""a""#, "null"], ExtraType::Text),
-        (vec!["null", ""], ExtraType::Text),
+        (vec!["9007199254740993", "2.5"], ColumnKind::Text),
+        (vec!["1e3"], ColumnKind::Float),
+        (vec!["true", "null", "false"], ColumnKind::Bool),
+        (vec![r#""a""#, "null"], ColumnKind::Text),
+        (vec!["null", ""], ColumnKind::Text),
         // A digit more than an integer or a float could keep.
-        (vec!["9223372036854775808"], ExtraType::Text),
-        (vec!["1", "123456789012345678901234567890"], ExtraType::Text),
-        (vec!["1e999"], ExtraType::Text),
-        (vec!["1", "true"], ExtraType::Text),
-        (vec!["1", r#""1""#], ExtraType::Text),
-        (vec!["[1]"], ExtraType::Text),
-        (vec![r#"{"a":{"b":null}}"#, "2"], ExtraType::Text),
+        (vec!["9223372036854775808"], ColumnKind::Text),
+        (
+            vec!["1", "123456789012345678901234567890"],
+            ColumnKind::Text,
+        ),
+        (vec!["1e999"], ColumnKind::Text),
+        (vec!["1", "true"], ColumnKind::Text),
+        (vec!["1", r#""1""#], ColumnKind::Text),
+        (vec!["[1]"], ColumnKind::Text),
+        (vec![r#"{"a":{"b":null}}"#, "2"], ColumnKind::Text),
     ] {
         let table = table_of(&values);
         let columns = extras::columns(table.others());

@@ -165,9 +165,9 @@ impl RowReader {
         let place = self.state().place();
         let mut parts = vec![format!(
             "path='{}'",
-            crate::text::safe(place.listing.path(), 120)
+            crate::text::safe(&place.listing.path, 120)
         )];
-        for (name, value) in place.listing.query() {
+        for (name, value) in &place.listing.query {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
         format!(
