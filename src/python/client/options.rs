@@ -167,5 +167,5 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) 
 #[pyfunction]
 pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
     let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;
-    Ok(proxy::of_environment(&base_url))
+    Ok(proxy::of_environment(&base_url).map(|proxy| proxy.address))
 }

@@ -3,7 +3,6 @@
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
-use arrow_schema::DataType;
 use docplatform::dates::slices::Slice;
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::ColumnKind;
@@ -69,38 +68,6 @@ fn plain(start: i64, count: i64) -> Rows {
         ]);
     }
     rows.finish()
-}
-
-#[test]
-fn no_rows_have_a_schema_and_no_batch() {
-    let table = builder().finish();
-    assert!(table.is_empty());
-    let schema = table.schema().unwrap();
-    let fields: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| {
-            (
-                field.name().as_str(),
-                field.data_type(),
-                field.is_nullable(),
-            )
-        })
-        .collect();
-    let count = |name| (name, &DataType::Int64, false);
-    assert_eq!(
-        fields,
-        [
-            ("path", &DataType::Utf8, false),
-            count("human"),
-            count("ai"),
-            count("total")
-        ]
-    );
-    assert_eq!(table.reader().unwrap().schema(), schema);
-    assert!(batches(&table).is_empty());
-    assert_eq!(table.rows().count(), 0);
-    assert!(table.row(0).is_none());
 }
 
 #[test]
