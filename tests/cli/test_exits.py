@@ -1,4 +1,4 @@
-"""Exit codes of single commands, and what is printed with them. What all commands share is in the matrix."""
+"""Exit codes of single commands, and what is printed with them. The matrix has what all commands share."""
 
 from __future__ import annotations
 

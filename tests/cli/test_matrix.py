@@ -35,7 +35,7 @@ def is_plain(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """A command, and the arguments with which it works."""
+    """A command, and arguments that make it work."""
 
     name: str
     rest: tuple[str, ...] = ()
@@ -281,7 +281,7 @@ def test_a_dry_run_that_cannot_know_says_the_least_and_sends_nothing(cli: Cli, r
         assert ended.err.splitlines()[-1] == "Nothing was sent."
     found = json.loads(cli(*row.line, "--dry-run", *row.json).out)
     assert (found["dry_run"], found["requests"], found["estimated"]) == (True, 1, False)
-    # What is wrong with the command is said here, too.
+    # A dry run reports wrong usage, too.
     wrong = cli(*without_days(row), "--from", "2024-02-01", "--to", "2024-01-01", "--dry-run")
     assert (wrong.status, "exclusive" in wrong.err, sent(cli)) == (2, True, 0)
 

@@ -1,4 +1,4 @@
-"""Wrong usage of single commands: exit code 2, before anything is sent or written. What all commands share is in the matrix."""
+"""Wrong usage of single commands: exit code 2, before anything is sent or written. The matrix has what all commands share."""
 
 from __future__ import annotations
 

@@ -2,17 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use docplatform::client::{Client, WaitOrStop};
+use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::error::Kind;
 use docplatform::export::pager::Pager;
 use docplatform::export::source;
-use docplatform::store::PageClaim;
 use futures_util::future::join_all;
-use tokio::task::yield_now;
-use tokio::time::{Instant, advance, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::budget::ledger::in_a_transaction;
 use crate::export::stored::{END, Shop, january, listing};
 use crate::helpers::site::{Export, PLAIN, Site, asked, export};
 use crate::helpers::support::{Recorder, bare, options, secs};

@@ -378,7 +378,7 @@ TABLE = pathlib.Path(__file__).with_suffix(".md")
 
 
 def planted(name: str, line: str, instead: str) -> str:
-    """Both pieces, of which the environment chooses."""
+    """Both pieces; the environment chooses one."""
     choice = f'crate::planted("{name}")'
     arm, condition = line.partition(" => "), re.fullmatch(r"if (.*) \{", line)
     if arm[1] and instead.startswith(arm[0] + arm[1]):
