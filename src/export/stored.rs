@@ -72,15 +72,6 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// A look into the store for a page. The stored page may be longer or shorter than the wanted one.
-enum StoreLookup {
-    Stored(store::StoredPage),
-    /// Nothing. `from` is the offset of the whole page to fetch.
-    Missing {
-        from: u64,
-    },
-}
-
 pub(super) struct StoredPages(Arc<StoredExport>);
 
 struct StoredExport {
@@ -159,20 +150,18 @@ impl StoredExport {
             let is_led_to = self.is_led_to(&export, &wanted).await?;
             let found = match is_led_to {
                 true => self.find(&export, &wanted).await?,
-                false => StoreLookup::Missing {
-                    from: wanted.offset,
-                },
+                false => Err(wanted.offset),
             };
             Ok((export, is_led_to, found))
         };
         let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
         let start = match found {
-            StoreLookup::Stored(page) => {
+            Ok(page) => {
                 let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
                 let page = self.read(export.id, &page)?;
                 return Ok(FetchedPage::new(without(page, skip), limit));
             }
-            StoreLookup::Missing { from } => from,
+            Err(offset) => offset,
         };
         let mut asking = PageRequest {
             offset: start,
@@ -226,28 +215,29 @@ impl StoredExport {
         *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
 
-    /// The page that has the row at an offset.
-    async fn find(&self, export: &Export, wanted: &PageRequest) -> Result<StoreLookup> {
+    /// The page with the row at an offset, or the offset of the whole page to fetch. The stored page may be longer or shorter than the
+    /// wanted one.
+    async fn find(
+        &self,
+        export: &Export,
+        wanted: &PageRequest,
+    ) -> Result<Result<store::StoredPage, u64>> {
         let &PageRequest {
             offset, regular, ..
         } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
-            return Ok(StoreLookup::Stored(page));
+            return Ok(Ok(page));
         }
         if !regular {
-            return Ok(StoreLookup::Missing { from: offset });
+            return Ok(Err(offset));
         }
         Ok(match self.exports.page_before(export.id, offset).await? {
             // After the last row, the last page says that there are no more.
-            Some(page) if offset - page.offset < page.rows || !page.has_more => {
-                StoreLookup::Stored(page)
-            }
+            Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
             before => {
                 // Calls count whole pages from there on, so that calls at the same time join, also after a short page.
                 let led_to = before.map_or(0, |page| page.next());
-                StoreLookup::Missing {
-                    from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size),
-                }
+                Err(offset - offset.saturating_sub(led_to) % u64::from(self.page_size))
             }
         })
     }
