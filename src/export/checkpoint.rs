@@ -23,7 +23,7 @@ pub const RECENT: usize = 500;
 /// Bytes of a row in the text.
 const ROW_BYTES: usize = 12;
 
-/// The text's fields.
+/// The fields of the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {

@@ -190,7 +190,7 @@ impl Findings {
         finding
     }
 
-    /// The first rows of a page, which have no keys, are the last ones before it.
+    /// The first rows of a page repeat the last rows before it. They have no keys.
     pub(crate) fn overlap(&mut self, rows: usize, received: usize) -> Option<Finding> {
         if rows == 0 {
             return None;

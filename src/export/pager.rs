@@ -27,7 +27,7 @@ pub const WINDOW: usize = 8;
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages asked for ahead of need; above 1 it speculates.
+    /// Pages requested in advance. Above 1, some may not be needed.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -334,7 +334,7 @@ impl Pager {
         self.seen.forget(self.position.place.offset);
         self.handed += count as u64;
         self.finished = self.position.place.done || (!page.has_more && !whole);
-        // The rows of this page came whole: the error comes after them.
+        // This page is complete, so its rows are handed out before the error.
         self.broken = refused;
         Ok(CheckedPage {
             rows,
@@ -411,7 +411,7 @@ impl Pager {
         }
     }
 
-    /// Asks for the page that begins `further` rows later, where `left` rows will be wanted.
+    /// Requests the page that begins `further` rows later. The caller needs `left` rows from there on.
     fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
         let place = &self.position.place;
         let page_size = u64::from(place.page_size);

@@ -180,8 +180,8 @@ impl StoredExport {
         Ok(FetchedPage::new(without(page, skip), limit))
     }
 
-    /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
-    /// another process: what follows its cursor is not what follows this one.
+    /// Whether the export's pages lead to the wanted one. With cursors, another process may have begun
+    /// the export at another time. Its cursors then lead to other pages.
     async fn is_led_to(&self, export: &Export, wanted: &PageRequest) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else {
             return Ok(true);

@@ -83,7 +83,7 @@ impl ReaderKind {
         1 + 5 * self as usize
     }
 
-    /// The value of this kind, of one for each kind.
+    /// This kind's value of three.
     pub fn of<T: Copy>(self, [human, ai, total]: [T; 3]) -> T {
         match self {
             Self::Human => human,

@@ -204,7 +204,7 @@ fn pages(slice: Slice, stock: &StoredRange, page_size: u32) -> PlannedSlice {
     if let Some(cached) = &stock.finished {
         return cost(slice, 0, cached.pages, true);
     }
-    // The number of the last time.
+    // The number of pages in the last export.
     let known = stock
         .latest
         .as_ref()
