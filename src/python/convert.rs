@@ -18,7 +18,7 @@ use crate::job::Prompt;
 use crate::job::batch::Task;
 use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::slices::compare::ReaderKind;
 use crate::text::message::{Message, Setting, message};

@@ -12,7 +12,7 @@ use pyo3::types::PyList;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::error::{Error, Result};
-use crate::export::file::{self, Written};
+use crate::export::file::{self, WrittenFile};
 use crate::export::observer::ExportObserver;
 use crate::export::stream::{ExportStream, Remainder};
 use crate::python::bridge::call::{CallOut as _, import};
@@ -223,7 +223,7 @@ pub(crate) fn file(
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
                 Err(error) => return Err(failed(py, &owner, &stream, error)?),
             };
-            let Written { file, rows } = written;
+            let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, nobody else is to have its rows.
             let inside = Arc::clone(owner.inside());
@@ -246,7 +246,7 @@ fn commit(
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
     then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> Operation {
-    let work = move |_| async move { Ok(file::aside(commit).await) };
+    let work = move |_| async move { Ok(file::run_blocking(commit).await) };
     Operation::new(name, work, move |py, committed: io::Result<()>| {
         committed.map_err(|error| os_error(&path, &error))?;
         then(py).map(Next::Value)

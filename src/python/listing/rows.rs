@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::dates::slices::Slice;
 use crate::error::Error;
 use crate::export::findings::Finding;
-use crate::listing::rows::{Cell, Rows};
+use crate::listing::columns::Cell;
+use crate::listing::rows::{Row, Rows};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, job, progress};
-use crate::table::record::{Layout, Record};
+use crate::table::layout::Layout;
 
 /// A page's rows as Python objects.
 pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
@@ -22,26 +23,22 @@ pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResul
         py,
         Layout {
             days: days.is_some(),
-            fields: rows.fields(),
+            fields: rows.fields,
         },
     );
     let mut made = Vec::with_capacity(rows.len());
     if days.is_some() || !rows.is_plain() {
         for row in rows.iter() {
-            made.push(dicts.make(Record { days, row })?);
+            made.push(dicts.make(Row { days, ..row })?);
         }
         return Ok(made);
     }
     // Most rows, of which only the columns have to be looked at.
-    let columns: Vec<_> = dicts
-        .ours
-        .iter()
-        .zip(rows.columns().iter().zip(rows.fields()))
-        .collect();
+    let columns: Vec<_> = dicts.ours.iter().zip(&rows.columns).collect();
     for at in 0..rows.len() {
         let dict = PyDict::new(py);
-        for (name, (cells, field)) in &columns {
-            put(&dict, name, cells.cell(field.holds, at), || None)?;
+        for (name, column) in &columns {
+            put(&dict, name, column.cell(at), || None)?;
         }
         made.push(dict.into_any().unbind());
     }
@@ -82,13 +79,13 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
     }
 
-    pub(crate) fn make(&mut self, Record { days, row }: Record<'a>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn make(&mut self, row: Row<'a>) -> PyResult<Py<PyAny>> {
         let (py, layout) = (self.py, self.layout);
-        if let Some(bare) = row.bare {
+        if let Some(bare) = row.bare() {
             return Ok(convert::json_out(py, bare)?.unbind());
         }
         let dict = PyDict::new(py);
-        if let Some(days) = days.filter(|_| layout.days) {
+        if let Some(days) = row.days.filter(|_| layout.days) {
             dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
             dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
             dict.set_item(intern!(py, "days"), days.count())?;
@@ -140,7 +137,7 @@ pub(crate) fn value<'py>(
         Cell::Text(text) => PyString::new(py, text).into_any(),
         Cell::Integer(number) => number.into_pyobject(py)?.into_any(),
         Cell::Float(number) => number.into_pyobject(py)?.into_any(),
-        Cell::Flag(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
+        Cell::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
         Cell::Time(micros) => {
             job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?
         }

@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::export::file::Writing;
+use crate::export::file::FileWriter;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
-use crate::listing::rows::{Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
@@ -24,12 +25,12 @@ use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::judge::SitePace;
+use crate::slices::reader::SlicedTable;
 use crate::slices::reading::StoreAnswer;
-use crate::slices::trend::Trend;
-use crate::store::What;
+use crate::store::Content;
 use crate::table::formats::Format;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 /// What is known of an export besides its rows.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -78,13 +79,13 @@ impl Meta {
         project: &Segment,
         slices: &[Slice],
         every: Option<Every>,
-        trend: &Trend,
+        trend: &SlicedTable,
     ) -> Self {
         let text = |day: Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
-            site: of.what == What::Totals,
+            site: of.content == Content::Totals,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),
@@ -93,7 +94,7 @@ impl Meta {
             every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
-            slices: trend.table.slices().to_vec(),
+            slices: trend.table.slices.clone(),
             ..Self::default()
         }
     }
@@ -175,10 +176,10 @@ impl Meta {
             totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
-            project_id: listing.project_id().map(str::to_owned),
+            project_id: listing.project_id.clone(),
             requests: stream.requests(),
             warnings: stream.warnings(),
-            slices: table.slices().to_vec(),
+            slices: table.slices.clone(),
             ..Self::default()
         }
     }
@@ -215,7 +216,7 @@ impl Data {
     pub(crate) fn take(&self, rows: &[usize], order: Option<String>) -> Self {
         let table = Arc::new(self.table.take(rows));
         let meta = Meta {
-            slices: table.slices().to_vec(),
+            slices: table.slices.clone(),
             order,
             ..self.meta.clone()
         };
@@ -231,9 +232,9 @@ impl Data {
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self
             .table
-            .record(at)
+            .row(at)
             .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.layout()).make(row)
+        rows::Dicts::new(py, self.table.layout).make(row)
     }
 
     /// A row, or those of a slice.
@@ -271,7 +272,7 @@ impl Data {
         format: Format,
     ) -> PyResult<usize> {
         let path = collect::path(path)?;
-        py.detach(|| Writing::table(path.clone(), format, &self.table))
+        py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
@@ -310,6 +311,9 @@ pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> 
         .unbind())
 }
 
+/// Lines of a pickle that are read into columns at once.
+const LINES: usize = 1000;
+
 /// What a pickle carries, read again.
 pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken =
@@ -321,26 +325,20 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
-        let mut builder = Builder::new(layout);
-        let mut slices = slices.iter().peekable();
-        let mut lines = lines
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty());
-        loop {
-            while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
-                builder.end_slice(*days);
+        let lines = lines.split(|&byte| byte == b'\n');
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        let mut builder = TableBuilder::new(layout);
+        for lines in lines.chunks(LINES) {
+            let mut rows = RowsBuilder::new(fields, None, lines.len());
+            for line in lines {
+                rows.read_line(line)?;
             }
-            let Some(line) = lines.next() else { break };
-            let mut row = Rows::new(fields, None);
-            match is_compared {
-                true => compare::read_line(&mut row, line)?,
-                false => row.read_line(line)?,
-            }
-            builder.extend(&row);
+            builder.extend(&rows.finish());
         }
-        Ok(builder.finish())
+        let mut table = builder.finish();
+        table.slices.clone_from(slices);
+        Ok(table)
     });
     Ok(Data {
         table: Arc::new(table.map_err(broken)?),

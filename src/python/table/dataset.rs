@@ -18,9 +18,9 @@ use crate::python::table::data::{Data, Meta};
 use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, convert};
 use crate::slices::Subject;
-use crate::slices::dataset::{self, Whose, Wish};
+use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
-use crate::store::{FinishedExport, FinishedExports, What};
+use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::text::message::Setting;
 
 /// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
@@ -51,23 +51,19 @@ pub(crate) fn _dataset_slices(
     let to = to.map(|to| to.whole_day(Setting::DateTo)).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path_of("store", store)?;
-    let (wish, whose) = (
-        Wish {
+    let (selection, owner) = (
+        SliceSelection {
             endpoint: listing,
             every,
             projects,
             from,
             to,
         },
-        whose(base_url, organization),
+        owner(base_url, organization),
     );
     let look = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        wish.choose(
-            whose
-                .latest(&stored, What::Pages, |name| std::env::var_os(name))
-                .await?,
-        )
+        selection.choose(owner.latest(&stored, Content::Pages).await?)
     };
     let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
@@ -145,16 +141,16 @@ pub(crate) fn _read_stored(
     let file = collect::path_of("store", store)?;
     let of = Subject {
         endpoint: listing,
-        what: What::of(by_path),
+        content: Content::of(by_path),
     };
     let (name, days) = (file.display().to_string(), slices.clone());
-    let (project, whose) = (project_id.map(str::to_owned), whose(base_url, organization));
+    let (project, owner) = (project_id.map(str::to_owned), owner(base_url, organization));
     let read = move |_| async move {
         let (now, slices, store) = (clock.now(), days, name);
         let query = StoreQuery {
             of,
             project,
-            whose,
+            owner,
             slices,
             every,
             settle_days,
@@ -181,10 +177,11 @@ pub(crate) fn _read_stored(
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
-fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
-    Whose {
+fn owner(base_url: Option<&str>, organization: Option<&str>) -> OwnerFilter {
+    OwnerFilter {
         base_url: base_url.map(str::to_owned),
         organization: organization.map(str::to_owned),
+        env: |name| std::env::var_os(name),
     }
 }
 

@@ -14,12 +14,13 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::{Paging, Turn};
+use crate::export::pager::{CheckedPage, Paging};
+use crate::export::position::PagePosition;
 use crate::export::source;
 use crate::export::stream::{ExportStream, Remainder};
-use crate::export::trail::Mark;
 use crate::listing::Listing;
-use crate::listing::rows::{Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::Rows;
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::errors;
@@ -35,14 +36,14 @@ struct PageAtHand {
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
     source: Rows,
-    mark: Arc<Mark>,
+    position: Arc<PagePosition>,
 }
 
 impl PageAtHand {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark
-            .behind(self.mark.rows().saturating_sub(self.rows.len()))
+        self.position
+            .checkpoint(self.position.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -53,7 +54,7 @@ impl PageAtHand {
 struct State {
     pid: u32,
     stream: Arc<AsyncMutex<ExportStream>>,
-    turns: u64,
+    pages_taken: u64,
     page: Option<PageAtHand>,
     /// Where it began, until there is a page.
     start: Checkpoint,
@@ -106,7 +107,7 @@ impl RowReader {
                 start.clone(),
                 paging,
             ))),
-            turns: 0,
+            pages_taken: 0,
             page: None,
             // An export that was finished before asks for no page any more.
             totals: start.totals.filter(|_| start.done),
@@ -164,9 +165,9 @@ impl RowReader {
         let place = self.state().place();
         let mut parts = vec![format!(
             "path='{}'",
-            crate::text::safe(place.listing.path(), 120)
+            crate::text::safe(&place.listing.path, 120)
         )];
-        for (name, value) in place.listing.query() {
+        for (name, value) in &place.listing.query {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
         format!(
@@ -201,7 +202,7 @@ impl RowReader {
     /// The stream, and how many pages had been taken when this reader last saw it.
     pub(super) fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
-        (Arc::clone(&state.stream), state.turns)
+        (Arc::clone(&state.stream), state.pages_taken)
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.
@@ -217,10 +218,10 @@ impl RowReader {
                 let spent = page.source.len() - page.rows.len();
                 let mut rows = page.source.clone();
                 rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
-                Turn {
+                CheckedPage {
                     rows,
                     findings: Vec::new(),
-                    mark: Arc::clone(&page.mark),
+                    position: Arc::clone(&page.position),
                 }
             });
         Remainder {
@@ -234,7 +235,10 @@ impl RowReader {
     pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
         let last = stream.arrived();
         let mut state = self.state();
-        state.start = last.map_or_else(|| state.place(), |mark| mark.behind(mark.rows()));
+        state.start = last.map_or_else(
+            || state.place(),
+            |position| position.checkpoint(position.rows()),
+        );
         state.handed += rows;
         state.ended |= ended;
         state.totals = state.totals.or(stream.totals());

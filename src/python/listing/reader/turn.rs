@@ -9,7 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::Turn;
+use crate::export::pager::CheckedPage;
 use crate::export::stream::ExportStream;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
@@ -44,7 +44,7 @@ impl RowReader {
     /// there leaves them for the next call.
     pub(crate) fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
-            let (mark, offset, rows) = {
+            let (position, offset, rows) = {
                 let state = self.state();
                 let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else {
                     return Ok(None);
@@ -55,11 +55,11 @@ impl RowReader {
                     .iter()
                     .map(|row| row.clone_ref(py))
                     .collect();
-                (Arc::clone(&page.mark), page.place().offset, rows)
+                (Arc::clone(&page.position), page.place().offset, rows)
             };
-            let (count, has_more) = (rows.len(), mark.shape().has_more);
+            let (count, has_more) = (rows.len(), position.has_more);
             let rows = PyList::new(py, rows)?;
-            let made = match mark.shape().totals {
+            let made = match position.totals {
                 Some(totals) => {
                     let totals = convert::totals(py, totals)?;
                     convert::named_tuple(py, "VisitorsPage")?
@@ -69,8 +69,9 @@ impl RowReader {
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
-            let is_it =
-                |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
+            let is_it = |page: &&mut PageAtHand| {
+                Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
+            };
             if let Some(page) = state
                 .page
                 .as_mut()
@@ -84,7 +85,7 @@ impl RowReader {
         }
     }
 
-    /// The operation that turns pages until something can be taken.
+    /// The operation that pages_taken pages until something can be taken.
     pub(crate) fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         let reader = Arc::clone(self);
         self.turn(how.name, how.depth, move |py, more| {
@@ -135,7 +136,7 @@ impl RowReader {
         })
     }
 
-    /// The operation that turns a page, unless another caller has just done so.
+    /// The operation that pages_taken a page, unless another caller has just done so.
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
@@ -152,7 +153,7 @@ impl RowReader {
             async move {
                 client?;
                 let mut guard = stream.lock_owned().await;
-                if guard.turns != seen {
+                if guard.pages_taken != seen {
                     return Ok(None);
                 }
                 let observer: Arc<dyn ExportObserver> = inbox;
@@ -168,7 +169,7 @@ impl RowReader {
             let Some(turn) = stream.front() else {
                 return then(py, false);
             };
-            let rows = rows::to_py(py, &turn.rows, turn.mark.shape().days)?;
+            let rows = rows::to_py(py, &turn.rows, turn.position.days)?;
             let Some(turn) = stream.take() else {
                 return then(py, false);
             };
@@ -189,16 +190,16 @@ impl RowReader {
     }
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
-    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
+    fn put(&self, turn: CheckedPage, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
         let page = PageAtHand {
             rows: rows.into_iter(),
             closed: false,
             source: turn.rows,
-            mark: turn.mark,
+            position: turn.position,
         };
-        let totals = page.mark.shape().totals;
+        let totals = page.position.totals;
         let mut state = self.state();
-        state.turns = stream.turns;
+        state.pages_taken = stream.pages_taken;
         state.totals = state.totals.or(totals);
         state.warnings = stream.warnings();
         let old = state.page.replace(page);
