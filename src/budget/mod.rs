@@ -358,11 +358,11 @@ impl Drop for Ticket {
 }
 
 impl Slot {
-    /// The longest pause before the next question: clocks are set, machines sleep, and requests under way end.
-    pub fn nap(&self) -> Duration {
-        /// Each question is one look into the ledger.
-        const MAX_NAP: Duration = Duration::from_secs(30);
-        self.wait.min(MAX_NAP)
+    /// The pause before the budget is asked again. It is short, because clocks are set, machines sleep, and requests under way end.
+    pub fn pause(&self) -> Duration {
+        /// Each question reads the ledger once.
+        const MAX_PAUSE: Duration = Duration::from_secs(30);
+        self.wait.min(MAX_PAUSE)
     }
 }
 
@@ -371,13 +371,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nap_is_never_longer_than_the_wait() {
+    fn a_pause_is_never_longer_than_the_wait() {
         let slot = |wait| Slot {
             at: timestamp(0),
             wait: Duration::from_millis(wait),
             by_service: false,
         };
-        assert_eq!(slot(10).nap(), Duration::from_millis(10));
-        assert!(slot(3_600_000).nap() <= Duration::from_secs(30));
+        assert_eq!(slot(10).pause(), Duration::from_millis(10));
+        assert!(slot(3_600_000).pause() <= Duration::from_secs(30));
     }
 }

@@ -60,7 +60,7 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of(&self.client, self.listing.project_id(), None)
+        messages::fields_of_job(&self.client, self.listing.project_id(), None)
     }
 
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
@@ -207,7 +207,7 @@ impl Source for ServicePages {
             let received = pages
                 .fetch_page(&wanted, None, &mut pages.client.deadline(), &*observer)
                 .await?;
-            let body = &received.answer().body;
+            let body = &received.answer.body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let endpoint = pages.listing.endpoint();
             let promises_more = endpoint.totals

@@ -173,7 +173,7 @@ async fn until_final(
     let mut unknown_statuses = Vec::new();
     let about = || {
         let (project, id) = (target.project.as_str(), target.id.as_str());
-        messages::fields_of(client, Some(project), Some(id))
+        messages::fields_of_job(client, Some(project), Some(id))
     };
     let unborn = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;

@@ -228,10 +228,9 @@ pub(crate) fn tasks(
         let once = once_name(client, once)?;
         let name = text("a name in prompts", &name)?;
         let prompt = text("a prompt in prompts", &prompt)?;
-        let prompt = Prompt::parse(prompt).map_err(|mut error| {
+        let prompt = Prompt::parse(prompt).map_err(|error| {
             let name = crate::text::safe(&name, 256);
-            error.message.prepend(format!("prompts[{name:?}]: "));
-            error
+            error.prefixed(format!("prompts[{name:?}]: "))
         })?;
         names.push(name);
         tasks.push(Task { prompt, once });

@@ -367,11 +367,9 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         let store = Store::to_write(&wanted.path)?;
         store.ask(|_| Ok(())).map(|asked| (store, asked))
     };
-    let named = |mut error: Error| {
-        if let Some(variable) = options.variable_of(Setting::Store) {
-            error.message.prepend(format!("{variable}: "));
-        }
-        error
+    let named = |error: Error| match options.variable_of(Setting::Store) {
+        Some(variable) => error.prefixed(format!("{variable}: ")),
+        None => error,
     };
     let (store, mut asked) = open().map_err(named)?;
     wait(py, |step| asked.wait_for(step))?.map_err(named)?;
