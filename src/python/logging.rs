@@ -1,14 +1,7 @@
 //! Lines for Python's `logging`, from the caller's thread: a worker that asked for the interpreter could deadlock.
 
-use pyo3::exceptions::PyException;
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
-
 use crate::client::observer::{About, Level, LogFields, Note};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::errors;
+use crate::python::prelude::*;
 
 /// `docplatform._hooks.logging`: its logger, and its functions `log` and `watch`.
 static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
@@ -24,7 +17,7 @@ fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
 }
 
 /// Whether lines of the level DEBUG are shown. A process that has not imported `logging` shows none.
-pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
+pub fn debugs(py: Python<'_>) -> PyResult<bool> {
     let ask = || {
         if HOOKS.get(py).is_none() {
             let modules = import(py, "sys")?.getattr(intern!(py, "modules"))?;
@@ -46,7 +39,7 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
 }
 
 /// Calls a function of the user's that only watches; what it raises is logged.
-pub(crate) fn watch(
+pub fn watch(
     py: Python<'_>,
     name: &str,
     function: &Py<PyAny>,
@@ -56,7 +49,7 @@ pub(crate) fn watch(
     watch.bind(py).call_out((name, function, value)).map(drop)
 }
 
-pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
+pub fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }
 

@@ -1,30 +1,25 @@
 //! The functions of a user's that a client calls, each on the thread or in the loop of the caller.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::prelude::*;
 use secrecy::SecretString;
 
 use crate::client::KeyRequest;
 use crate::config::{ApiKey, Options, Renewal};
-use crate::error::{Error, Outcome};
-use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Event;
-use crate::python::convert;
+use crate::python::prelude::*;
 
 /// Errors name the key of a function by this.
 const RETURNED: &str = "the key that the function of api_key returned";
 
 #[derive(Default)]
-pub(crate) struct Hooks {
-    pub(crate) api_key: Option<Py<PyAny>>,
-    pub(crate) on_attempt: Option<Py<PyAny>>,
+pub struct Hooks {
+    pub api_key: Option<Py<PyAny>>,
+    pub on_attempt: Option<Py<PyAny>>,
 }
 
 impl Hooks {
-    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
         let clone = |hook: &Option<Py<PyAny>>| hook.as_ref().map(|hook| hook.clone_ref(py));
         Self {
             api_key: clone(&self.api_key),
@@ -45,7 +40,7 @@ impl Hooks {
     }
 
     /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is what is known of a write.
-    pub(crate) fn ask_key(
+    pub fn ask_key(
         &self,
         py: Python<'_>,
         request: KeyRequest,

@@ -15,6 +15,7 @@ use crate::job::{self, NamedJob};
 use crate::python::batch::BatchResults;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
+use crate::python::convert::ProjectId;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::python::progress::{self, JOBS};
 use crate::python::{convert, errors};
@@ -30,14 +31,14 @@ impl BaseClient {
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let client = self.handle.client()?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
-            let project = client.project(project_id)?;
+            let project = client.project(project_id.as_deref())?;
             let create = move |client: Client, inbox: Arc<Inbox>| async move {
                 job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox)
                     .await
@@ -52,9 +53,9 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let (project, job) = self.locate(job, project_id)?;
+        let (project, job) = self.locate(job, project_id.as_deref())?;
         let get = |client, inbox: Arc<Inbox>| async move {
             job::get(&client, &project, &job.id, None, &*inbox).await
         };
@@ -68,10 +69,10 @@ impl BaseClient {
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
             let send = |client, inbox: Arc<Inbox>| async move {
                 job::message(&client, project, id, prompt, &*inbox).await
@@ -94,7 +95,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::check)] check: bool,
         #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions {
             timeout,
@@ -105,7 +106,7 @@ impl BaseClient {
             settle: 0.0,
         }
         .validate()?;
-        let (project, NamedJob { id, last }) = self.locate(job, project_id)?;
+        let (project, NamedJob { id, last }) = self.locate(job, project_id.as_deref())?;
         let target = Target {
             project,
             id,
@@ -130,14 +131,14 @@ impl BaseClient {
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+        on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
         #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions {
             timeout,
@@ -153,7 +154,7 @@ impl BaseClient {
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
             let is_named = once.is_some();
-            let project = client.project(project_id)?;
+            let project = client.project(project_id.as_deref())?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
                 let job =
@@ -180,13 +181,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::concurrency)] concurrency: usize,
         #[pyo3(from_py_with = convert::once)] once: bool,
         #[pyo3(from_py_with = convert::on_done)] on_done: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+        on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions {
             timeout,
@@ -199,7 +200,12 @@ impl BaseClient {
         let prepare = || {
             let client = self.handle.client()?;
             let (names, tasks) = convert::tasks(&client, prompts, once)?;
-            Ok((how.validate()?, client.project(project_id)?, names, tasks))
+            Ok((
+                how.validate()?,
+                client.project(project_id.as_deref())?,
+                names,
+                tasks,
+            ))
         };
         let (how, project, names, tasks) = errors::not_sent(py, prepare())?;
         let most = Some(tasks.len() as u64);
@@ -230,15 +236,14 @@ impl BaseClient {
         py: Python<'_>,
         name: &Bound<'_, PyAny>,
         job: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
         let (job, project) = match job {
-            Some(job) => {
-                job_argument(job, project_id).map(|(job, project)| (Some(job), project))?
-            }
-            None => (None, project_id),
+            Some(job) => job_argument(job, project_id.as_deref())
+                .map(|(job, project)| (Some(job), project))?,
+            None => (None, project_id.as_deref()),
         };
         let project = client.project(project)?;
         let resolve =
@@ -251,12 +256,8 @@ impl BaseClient {
 
     /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
     #[pyo3(signature = (*, project_id = None))]
-    fn _once(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let project = self.handle.client()?.project(project_id)?;
+    fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> PyResult<Py<PyAny>> {
+        let project = self.handle.client()?.project(project_id.as_deref())?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
         let op = self.op(
             "Client._once",
@@ -299,7 +300,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::check)] check: bool,
         #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions {
             timeout,
@@ -311,7 +312,7 @@ impl BaseClient {
         };
         self.write(py, || {
             let how = how.validate()?;
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
                 let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;

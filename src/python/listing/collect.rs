@@ -169,7 +169,7 @@ pub(crate) fn table(
                     (call, Box::new(then))
                 }
             };
-            Ok(Next::Aside {
+            Ok(Next::Offload {
                 call: call.unbind(),
                 then,
             })

@@ -1,8 +1,7 @@
 //! `FixList`: the problems that readers met. `docplatform._hooks.fix` finds them.
 
-use pyo3::prelude::*;
-
 use crate::listing::endpoint::{Field, Holds, required};
+use crate::python::prelude::*;
 use crate::python::table::BaseTable;
 
 /// A column that may be empty.
@@ -14,7 +13,7 @@ const fn optional(name: &'static str, holds: Holds) -> Field {
     }
 }
 
-pub(crate) const COLUMNS: &[Field] = &[
+pub const COLUMNS: &[Field] = &[
     optional("path", Holds::Text),
     optional("query", Holds::Text),
     required("readers", Holds::Integer),
@@ -30,4 +29,4 @@ pub(crate) const COLUMNS: &[Field] = &[
 
 #[doc = doc!("FixList")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct FixList;
+pub struct FixList;
