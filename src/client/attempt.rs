@@ -150,7 +150,7 @@ impl Client {
             body: call.body.clone(),
         };
         let retry = tries.number > 1;
-        let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
+        let (stats, counted) = (Arc::clone(&self.stats), observer.options().requests);
         let departure = Departure::new(move || {
             stats.sent(retry);
             if let Some(counted) = &counted {

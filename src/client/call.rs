@@ -275,7 +275,7 @@ impl Client {
             key: Box::pin(self.key(deadline, observer)).await?,
             renewed: false,
             last_retry: None,
-            span: match observer.tracer() {
+            span: match observer.options().tracer {
                 Some(tracer) => tracer.begin(&call, &url).await,
                 None => None,
             },
@@ -430,7 +430,7 @@ impl Client {
     /// Notes that an attempt and its call succeeded.
     fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
         let attempt = tries.attempted(Some(head.status), None, String::new(), true);
-        if observer.debugs() {
+        if observer.options().debugs {
             observer.note(messages::answered(call, self, head, attempt));
         }
         tries.end(None, observer);

@@ -23,7 +23,7 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// A success. Only for an observer whose [`Observer::debugs`] is true.
+    /// A success. Only for an observer whose [`ObserverOptions::debugs`] is true.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -229,17 +229,22 @@ pub trait Span: Any + Send + Sync {
     fn end(&mut self, error: Option<&'static str>);
 }
 
+/// The wishes of an observer.
+#[derive(Clone, Default)]
+pub struct ObserverOptions {
+    /// Whether notes of [`Level::Debug`] are wanted. Otherwise they are not made.
+    pub debugs: bool,
+    /// A further count of the requests that leave.
+    pub requests: Option<Arc<AtomicU64>>,
+    /// Makes the spans of its calls.
+    pub tracer: Option<Arc<dyn Tracer>>,
+}
+
 pub trait Observer: Send + Sync {
     fn note(&self, note: Note);
 
-    /// Whether notes of [`Level::Debug`] are wanted. Otherwise they are not made.
-    fn debugs(&self) -> bool {
-        false
-    }
-
-    /// A further count of the requests that leave.
-    fn requests(&self) -> Option<Arc<AtomicU64>> {
-        None
+    fn options(&self) -> ObserverOptions {
+        ObserverOptions::default()
     }
 
     /// The outcome of the write that is under way or was answered. `None` for a read.
@@ -255,11 +260,6 @@ pub trait Observer: Send + Sync {
     /// Gets the job of a creation, a message or a wait, for the note of an interrupt. Called before the write counts as applied,
     /// so that one of both is known at each moment.
     fn job(&self, _id: &Segment) {}
-
-    /// Makes the spans of its calls.
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        None
-    }
 
     /// Gets the span of a call that has ended.
     fn span_ended(&self, _span: Box<dyn Span>) {}

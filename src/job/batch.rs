@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 
 use crate::client::Client;
-use crate::client::observer::{Note, Observer, Span, Tracer};
+use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
@@ -170,12 +170,11 @@ impl Observer for One<'_> {
         self.all.note(note);
     }
 
-    fn debugs(&self) -> bool {
-        self.all.debugs()
-    }
-
-    fn requests(&self) -> Option<Arc<AtomicU64>> {
-        Some(Arc::clone(&self.batch.requests))
+    fn options(&self) -> ObserverOptions {
+        ObserverOptions {
+            requests: Some(Arc::clone(&self.batch.requests)),
+            ..self.all.options()
+        }
     }
 
     fn leaves(&self) -> bool {
@@ -202,10 +201,6 @@ impl Observer for One<'_> {
         {
             *state = State::Created(id.clone());
         }
-    }
-
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        self.all.tracer()
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {

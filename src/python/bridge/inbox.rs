@@ -13,7 +13,7 @@ use pyo3_async_runtimes::get_running_loop;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::client::observer::{Note, Observer, Span, Tracer};
+use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
@@ -105,10 +105,7 @@ pub struct Inbox {
     state: Mutex<InboxState>,
     /// Whether the caller wants to see polls.
     polls: bool,
-    /// Makes spans below the span in which the caller began the operation.
-    tracer: Option<Arc<dyn Tracer>>,
-    /// Whether the caller wants lines of the level DEBUG.
-    debugs: bool,
+    options: ObserverOptions,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
     /// Whether the caller wants the rows as they come.
@@ -117,12 +114,7 @@ pub struct Inbox {
 
 impl Inbox {
     /// The inbox of `op`. It takes only the messages that the caller wants.
-    pub fn new(
-        op: &Operation,
-        caller: Option<Caller>,
-        tracer: Option<Arc<dyn Tracer>>,
-        debugs: bool,
-    ) -> Self {
+    pub fn new(op: &Operation, caller: Option<Caller>, options: ObserverOptions) -> Self {
         Self {
             state: Mutex::new(InboxState {
                 write: op.writes.then_some(Outcome::NotSent),
@@ -132,8 +124,7 @@ impl Inbox {
             polls: op.callbacks.on_poll.is_some(),
             counts: op.callbacks.progress.is_some(),
             rows: op.callbacks.rows.is_some(),
-            tracer,
-            debugs,
+            options,
         }
     }
 
@@ -290,12 +281,8 @@ impl Observer for Inbox {
         self.state().job = Some(id.as_str().to_owned());
     }
 
-    fn debugs(&self) -> bool {
-        self.debugs
-    }
-
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        self.tracer.clone()
+    fn options(&self) -> ObserverOptions {
+        self.options.clone()
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {

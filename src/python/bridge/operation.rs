@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
 use pyo3::types::PyWeakrefReference;
 
-use crate::client::observer::{About, Level, LogFields, Note};
+use crate::client::observer::{About, Level, LogFields, Note, ObserverOptions};
 use crate::config::url::MAX_SEGMENT;
 use crate::python::batch::BatchResults;
 use crate::python::bridge::inbox::{Caller, InboxMessage, Inside, Waiter};
@@ -199,16 +199,20 @@ impl Operation {
 
     /// Starts it. The result comes through the inbox.
     pub fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
-        let (caller, tracer, debugs) = match &self.work {
+        let (caller, options) = match &self.work {
             // Without a running loop, nothing is sent.
-            Work::Future { .. } => (
-                Some(Caller::current(py, face)?),
-                tracing::tracer(py)?,
-                self.callbacks.on_attempt().is_some() || logging::debugs(py)?,
-            ),
-            Work::Ready(_) => (None, None, false),
+            Work::Future { .. } => {
+                let caller = Caller::current(py, face)?;
+                let options = ObserverOptions {
+                    tracer: tracing::tracer(py)?,
+                    debugs: self.callbacks.on_attempt().is_some() || logging::debugs(py)?,
+                    requests: None,
+                };
+                (Some(caller), options)
+            }
+            Work::Ready(_) => Default::default(),
         };
-        let inbox = Arc::new(Inbox::new(&self, caller, tracer, debugs));
+        let inbox = Arc::new(Inbox::new(&self, caller, options));
         if let Some(inside) = &self.inside {
             inside.enter(py, &inbox)?;
         }
