@@ -26,14 +26,14 @@ test: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
 	+@$(BESIDE) $(LINTS) docs test-oldest
 	+@$(MAKE) --no-print-directory test-core test-suite
 
-# These take one core each. What they print comes in one piece; the first that fails ends the rest.
+# These take one core each. Each prints its output in one piece, and the first failure ends the rest.
 BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=target beside=yes
 # Elsewhere, one after the other: `pip` must not run twice in one environment, nor tests beside what compiles.
 ifndef beside
 .NOTPARALLEL:
 endif
 
-# The profile of the tests' wheel, in which what the crate depends on is built already; with the checks of a debug build.
+# The profile of the tests' wheel, because the dependencies are built already in it, with the checks of a debug build.
 # Many wait for disks and other processes: three to a core.
 CORE_TEST = $(addprefix CARGO_PROFILE_LIGHT_,DEBUG_ASSERTIONS=true OVERFLOW_CHECKS=true INCREMENTAL=true) \
 	RUST_TEST_THREADS=$$((3 * $$(nproc))) cargo test --locked --no-default-features --profile light
@@ -107,7 +107,7 @@ pictures: $(STAMPS)/installed $(STAMPS)/docs browser
 ## docs: builds the documentation site in target/site; a warning, a broken link or a search without a hit is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs
 	$(BIN)/python docs/build.py prepare
-	@# Without --quiet, with which MkDocs does not count warnings and `strict` does nothing.
+	@# Without --quiet: MkDocs counts no warnings with it, and `strict` does nothing.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build
 	$(BIN)/python docs/build.py finish
 

@@ -13,7 +13,7 @@ RECORDED = re.compile(rb"^(?P<name>.*\.cyclonedx\.json),.*$", re.MULTILINE)
 
 
 def comparable(name: str, content: bytes) -> bytes:
-    """What is to be equal of a file."""
+    """The part of a file that has to be equal."""
     if name.endswith(".cyclonedx.json"):
         return PLACE.sub(b"the folder#", content)
     if name.endswith(".dist-info/RECORD"):
@@ -22,7 +22,7 @@ def comparable(name: str, content: bytes) -> bytes:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """The files in which the wheels differ; also where they differ in order, times or modes."""
+    """The names of files that differ between the wheels, in content, order, time or mode."""
     with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
         entries = [
             [(entry.filename, entry.date_time, entry.external_attr) for entry in wheel.infolist()]

@@ -26,11 +26,11 @@ EXTRAS = {
     "arrow": methodcaller("to_arrow"),
     "plot": methodcaller("plot"),
 }
-"""What needs each; `cli` is the command line's, and `progress` is done without."""
+"""A use of each extra; `cli` is the command line's, and `progress` is optional."""
 
 
 def installed() -> None:
-    """What is used is what was installed."""
+    """The imported package is the installed one."""
     places = {Path(sysconfig.get_path(name)) for name in ("platlib", "purelib")}
     for module in (docplatform, docplatform._native):
         assert Path(str(module.__file__)).parent.parent in places, module.__file__
@@ -40,7 +40,7 @@ def installed() -> None:
 
 
 def readme() -> None:
-    """What the README shows first, which the package's own metadata carries."""
+    """The README's first snippets run. The package's metadata carries them."""
     text = str(distribution("docplatform").metadata.json["description"])
     main = text.partition("\n## The main job\n")[2].partition("\n## ")[0]
     pieces: list[str] = re.findall(r"^```python\n(.*?)^```$", main, re.MULTILINE | re.DOTALL)
@@ -59,7 +59,7 @@ def readme() -> None:
 
 
 def settings(stub: StubServer) -> dict[str, str]:
-    """The environment in which ``Client()`` is a client of the stub."""
+    """The environment that makes ``Client()`` a client of the stub."""
     return {
         "DOCPLATFORM_BASE_URL": stub.url,
         "DOCPLATFORM_API_KEY": stub.api_key,

@@ -29,7 +29,7 @@ PROTOCOL = {
 }
 # These do no I/O, and return what the blocking ones do.
 IMMEDIATE = {"__new__", "__reduce__", "_repr_html_", "with_options"}
-# What a function returns, which may be an awaitable here.
+# A function's return type, which becomes an awaitable.
 RETURNED = re.compile(r"\], (object|str)\]")
 
 

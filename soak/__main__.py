@@ -28,14 +28,14 @@ GROUPS = 3
 WARM_UP = 200
 """Operations, at most, before memory, descriptors and threads are looked at."""
 MORE_MEMORY = 24 * 2**20
-"""What the account itself and the allocators' habits may add, in bytes."""
+"""The most bytes that the account itself and the allocators may add."""
 SETTLE = 20.0
 """Seconds that threads and connections have for their end."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the process holds."""
+    """Memory, descriptors and threads of this process."""
 
     memory: int
     descriptors: int
@@ -60,7 +60,7 @@ class Usage:
 
 
 def settled(begin: Usage) -> Usage:
-    """What the process holds after everything that ended was released."""
+    """The usage after everything that ended was released."""
     until = time.monotonic() + SETTLE
     while not (usage := Usage.now()).within(begin) and time.monotonic() < until:
         time.sleep(0.1)

@@ -21,10 +21,10 @@ EXPECTED: Mapping[str, tuple[int, int]] = {
 
 @dataclass
 class Tally:
-    """What the client said. Filled from many threads and tasks: each entry is written once."""
+    """The client's answers. Many threads and tasks fill it, and each entry is written once."""
 
     writes: dict[str, str] = field(default_factory=dict)
-    """What became of the write of each prompt."""
+    """The outcome of the write of each prompt."""
     jobs: dict[str, str] = field(default_factory=dict)
     """The id of the job that a confirmed create returned."""
     exports: Counter[str] = field(default_factory=Counter)

@@ -138,7 +138,7 @@ class Driver:
             self.tally.wrong.append(f"{project}: {rows} rows that are not the truth")
 
     def look(self, error: DocPlatformError) -> None:
-        """What no error may be, whatever the server did."""
+        """Checks an error: the client's own faults are wrong, whatever the server did."""
         if KEY in f"{error!r} {error} {vars(error)}":
             self.tally.wrong.append("an error shows the key")
         if type(error) is DocPlatformError or isinstance(error, docplatform.PaginationError):

@@ -33,13 +33,13 @@ KILLED = 0.35
 LONGEST = 0.25
 """When a kill comes at the latest, in seconds after the step began."""
 FATES = {"answered": 60, "refused": 12, "lost before": 8, "lost after": 12, "503 after": 8}
-"""What becomes of a creation, and how often."""
+"""The fates of a creation, and their weights."""
 IN_PASSING = 0.3
 """How long a request may be on its way whose process was killed, in seconds."""
 
 
 class Breaking(StubServer):
-    """Loses and refuses creations at random. What was created is in ``jobs``, by prompt."""
+    """Loses and refuses creations at random. The created ones are in ``jobs``, by prompt."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(visitors=1, active_polls=0, latency=0.03)
@@ -66,7 +66,7 @@ class Breaking(StubServer):
 
 
 def step(settings: dict[str, str], name: str, end: Connection) -> None:
-    """What a pipeline runs; says how it ended."""
+    """Creates a job as a pipeline does, and reports how that ended."""
     try:
         with docplatform.Client(**settings) as client:  # type: ignore[arg-type]
             result = ("created", client.create_job(prompt_of(name), once=name).id)

@@ -49,7 +49,7 @@ class Request:
 
 @dataclass
 class Ledger:
-    """What was done, by the prompt that asked for it."""
+    """The creations and messages, by the prompt that asked for them."""
 
     created: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     messages: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What the driver and the server both know: the key, and each project's table of visitors."""
+"""The key and each project's table of visitors, for the driver and the server."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ class Client:
         make a repetition safe.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
                 each organization and project. If two calls come at the same time, one creates the job and the other
@@ -407,7 +407,7 @@ class Client:
         With ``once``, simply run it again: it waits for the same job.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
                 ``store``. Names are kept for each organization and project. If two calls come at the same time, one
@@ -611,7 +611,7 @@ class Client:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
-            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+            settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
@@ -684,8 +684,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -752,8 +752,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -819,8 +819,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -891,8 +891,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -959,8 +959,8 @@ class Client:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -1026,8 +1026,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -1225,7 +1225,7 @@ class Client:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -1274,7 +1274,7 @@ class Client:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -2070,7 +2070,7 @@ class Rows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -2097,7 +2097,7 @@ class Rows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -2124,7 +2124,7 @@ class Rows:
 
         Raises:
             ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -2151,7 +2151,7 @@ class Rows:
             ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
                 No file was written; use ``to_csv``.
             ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -2327,8 +2327,8 @@ def _comparison(
     days_before: tuple[date, date],
 ) -> Comparison: ...
 
-# What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
-# kind and the name. With every, the whole slices that they lie in.
+# A range of whole days, and the one of the same kind before it: the two days, the kind and the name of each. With every, the whole
+# slices around the days. None unless both ends are days.
 def _period(
     period: str | None = None,
     date_from: _Date | None = None,
@@ -3279,7 +3279,7 @@ class AsyncClient:
         make a repetition safe.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
                 each organization and project. If two calls come at the same time, one creates the job and the other
@@ -3440,7 +3440,7 @@ class AsyncClient:
         With ``once``, simply run it again: it waits for the same job.
 
         Args:
-            prompt: What the agent is to do, in plain words.
+            prompt: The task for the agent, in plain words.
             once: A name for this job that makes it safe to call this again, even from another process: the same name
                 and prompt wait for the same job and create no other, also if that job failed. Needs a client with a
                 ``store``. Names are kept for each organization and project. If two calls come at the same time, one
@@ -3648,7 +3648,7 @@ class AsyncClient:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
-            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+            settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
@@ -3721,8 +3721,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3789,8 +3789,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3856,8 +3856,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3928,8 +3928,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -3996,8 +3996,8 @@ class AsyncClient:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -4063,8 +4063,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
-                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
+                received. The checkpoint holds the range, filters, project, page size and offset; if
+                you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -4258,7 +4258,7 @@ class AsyncClient:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4307,7 +4307,7 @@ class AsyncClient:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4980,7 +4980,7 @@ class AsyncRows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -5009,7 +5009,7 @@ class AsyncRows:
             The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
                 continues where this call began.
 
@@ -5038,7 +5038,7 @@ class AsyncRows:
 
         Raises:
             ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 
@@ -5067,7 +5067,7 @@ class AsyncRows:
             ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
                 No file was written; use ``to_csv``.
             ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
-            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            OSError: The file cannot be written. A missing folder, for example, is found before anything is sent.
             DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
                 where this call began.
 

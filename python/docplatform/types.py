@@ -139,7 +139,7 @@ class RowsPage(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What the agent of a job works on: a named tuple.
+    """The source that the agent of a job works on: a named tuple.
 
     Attributes:
         repository: The repository: a str or ``None``.
@@ -155,7 +155,7 @@ class Source(NamedTuple):
 
 
 class JobsReport(NamedTuple):
-    """What became of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
+    """The outcomes of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
 
     Attributes:
         done: Jobs that are ``completed`` or ``archived``, or have a status of ``final=``: a dict from name to ``Job``.
@@ -289,7 +289,7 @@ class Attempt(NamedTuple):
 
 
 class PlanSlice(NamedTuple):
-    """What one slice of a range costs: a named tuple in ``Plan.slices``.
+    """The cost of one slice of a range: a named tuple in ``Plan.slices``.
 
     Attributes:
         date_from: The first day: a ``date``.
@@ -313,7 +313,7 @@ class PlanSlice(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a range costs before anything is sent: a named tuple. ``print(plan)`` says it in words.
+    """The cost of a range, before anything is sent: a named tuple. ``print(plan)`` says it in words.
 
     Attributes:
         requests: How many requests will be sent: an int.
@@ -448,7 +448,7 @@ class DatasetReport(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """What a client and all handles from ``with_options`` have sent so far: a named tuple.
+    """Counts of the requests that a client and all handles from ``with_options`` have sent so far: a named tuple.
 
     Attributes:
         requests: Requests that were sent, retries included: an int. A request for which no connection could be made

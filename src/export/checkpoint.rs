@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::listing::Listing;
-use crate::listing::rows::{Identity, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::Identity;
 use crate::text::message::{Setting, message};
 
 /// The version of the text that is written and read.

@@ -7,9 +7,9 @@ use crate::listing::rows::Identity;
 
 /// The identities are hashes already.
 #[derive(Debug, Default)]
-struct Already(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Already {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -26,7 +26,7 @@ impl Hasher for Already {
 /// Any odd number: the order of the keys counts.
 const KEY_FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
 
-type Hashed = BuildHasherDefault<Already>;
+type Hashed = BuildHasherDefault<IdentityHasher>;
 
 /// How a row compares with those seen before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,15 +68,15 @@ struct SeenRow {
 /// grows. Part `k` has `2k + 33` of 768 shares (between the squares of `k + 16` and `k + 17`): as their sizes differ, the
 /// parts do not all grow at once.
 #[derive(Debug)]
-struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
+struct ShardedMap<T>([HashMap<Packed, T, Hashed>; 16]);
 
-impl<T> Default for Spread<T> {
+impl<T> Default for ShardedMap<T> {
     fn default() -> Self {
         Self(Default::default())
     }
 }
 
-impl<T: Copy> Spread<T> {
+impl<T: Copy> ShardedMap<T> {
     /// Chosen by the bits that a map itself uses least.
     fn part(key: u64) -> usize {
         let share = ((key >> 40 & 0xffff) * 768) >> 16;
@@ -98,7 +98,7 @@ impl<T: Copy> Spread<T> {
 /// The rows that a page brought, and the offset from which on none of them can come twice: it was asked for no row
 /// after that.
 #[derive(Debug)]
-struct Brought {
+struct SeenPage {
     rows: Vec<Identity>,
     until: u64,
 }
@@ -107,27 +107,27 @@ struct Brought {
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// The last row of each key.
-    rows: Spread<SeenRow>,
+    rows: ShardedMap<SeenRow>,
     /// Earlier rows of those keys, with other values, and the last page that brought each: few, unless the data moves.
     earlier: HashMap<Packed, u32, Hashed>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
-    pages: VecDeque<Brought>,
+    pages: VecDeque<SeenPage>,
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
     /// Of every page, also outside the window: some ten bytes a page.
-    fingerprints: Spread<()>,
+    fingerprints: ShardedMap<()>,
 }
 
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
-            rows: Spread::default(),
+            rows: ShardedMap::default(),
             earlier: HashMap::default(),
             pages: VecDeque::new(),
             count: 0,
             window,
-            fingerprints: Spread::default(),
+            fingerprints: ShardedMap::default(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Seen {
         let page = self.count;
         self.count += 1;
         let found = rows.iter().map(|row| self.note(row, page)).collect();
-        self.pages.push_back(Brought {
+        self.pages.push_back(SeenPage {
             rows: rows.to_vec(),
             until,
         });

@@ -10,10 +10,11 @@ use tokio::task::spawn_blocking;
 use crate::error::Result;
 use crate::export::observer::ExportObserver;
 use crate::export::stream::ExportStream;
+use crate::listing::rows::Row;
 use crate::table::Table;
 use crate::table::files::{Sealed, WholeFile};
 use crate::table::formats::{Encoder, Format};
-use crate::table::record::{Layout, Record};
+use crate::table::layout::Layout;
 
 /// How many bytes are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -28,7 +29,7 @@ pub struct Writing {
 }
 
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenFile {
     /// The complete file. The caller puts it in its place.
     pub file: Sealed,
     pub rows: u64,
@@ -48,8 +49,8 @@ impl Writing {
 
     /// Writes a table; returns the number of its rows.
     pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
-        let mut writing = Self::begin(target, format, table.layout())?;
-        let mut rest = table.records();
+        let mut writing = Self::begin(target, format, table.layout)?;
+        let mut rest = table.rows();
         loop {
             let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
             if some.is_empty() {
@@ -72,16 +73,16 @@ impl Writing {
         mut self,
         stream: &mut ExportStream,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<io::Result<Written>> {
+    ) -> Result<io::Result<WrittenFile>> {
         let mut count = 0;
         while let Some(turn) = stream.next(observer).await? {
-            let days = turn.mark.shape().days;
-            let records = turn.rows.iter().map(|row| Record { days, row });
-            if let Err(error) = self.encoder.encode(records, &mut self.buffer) {
+            let days = turn.position.days;
+            let rows = turn.rows.iter().map(|row| Row { days, ..row });
+            if let Err(error) = self.encoder.encode(rows, &mut self.buffer) {
                 return Ok(Err(error));
             }
             count += turn.rows.len() as u64;
-            stream.last = Some(turn.mark);
+            stream.last = Some(turn.position);
             observer.found(turn.findings);
             observer.progress(count);
             if self.is_full() {
@@ -93,7 +94,7 @@ impl Writing {
         }
         Ok(aside(|| self.end())
             .await
-            .map(|file| Written { file, rows: count }))
+            .map(|file| WrittenFile { file, rows: count }))
     }
 
     fn is_full(&self) -> bool {

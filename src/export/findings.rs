@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
-use crate::listing::rows::{Page, Totals};
+use crate::listing::page::{Page, Totals};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {

@@ -8,39 +8,24 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::observer::{LogFields, MIN_LOGGED_WAIT, Observer, OpenWait};
 use crate::client::{SingleFlight, messages};
 use crate::error::{Error, Result};
-use crate::export::pager::Wanted;
-use crate::export::service::{Answered, ServicePages};
+use crate::export::page::{FetchedPage, PageLock, PageRequest};
+use crate::export::service::ServicePages;
 use crate::lock;
-use crate::store::{Exports, FileLock, PageClaim, StoredPage};
-
-/// A page that several calls wanted.
-pub(super) enum Landed {
-    /// Another call has fetched it.
-    Stored(StoredPage),
-    Fetched(Box<Answered>),
-}
-
-/// The right to fetch a page. When it is dropped, the next call of this client has it, or another process.
-pub(crate) struct PageLock {
-    // Dropped first: the next in the queue finds the file unlocked.
-    _file: FileLock,
-    _queue: OwnedMutexGuard<()>,
-}
+use crate::store::{Exports, PageClaim, StoredPage};
 
 /// Asks the service for a page that is kept in `export`, unless another call gets it first.
 pub(super) async fn ask(
     service: &ServicePages,
     (exports, export): (&Exports, i64),
-    wanted: &Wanted,
+    wanted: &PageRequest,
     deadline: &mut Instant,
     observer: &dyn Observer,
-) -> Result<Landed> {
+) -> Result<FetchedPage> {
     let flight = Arc::new(PageFlight {
         exports: exports.clone(),
         export,
@@ -53,11 +38,14 @@ pub(super) async fn ask(
         .ask(wanted, Some(Arc::clone(&flight) as _), deadline, observer)
         .await;
     let lock = match mem::take(&mut *lock(&flight.state)) {
-        FlightState::Landed(page) => return Ok(Landed::Stored(page)),
+        FlightState::Landed(page) => {
+            return FetchedPage::stored(&service.listing, export, &page)
+                .map_err(|fault| fault.error(exports.0.store.path()));
+        }
         FlightState::Ours(lock) => Some(lock),
         FlightState::Waiting => None,
     };
-    asked.map(|asked| Landed::Fetched(Box::new(Answered { lock, ..asked })))
+    asked.map(|page| FetchedPage { lock, ..page })
 }
 
 struct PageFlight {

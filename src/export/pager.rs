@@ -3,60 +3,24 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::observer::Observer;
-use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{Repeat, Seen};
 use crate::export::findings::{Finding, Findings};
 use crate::export::observer::{ExportObserver, Relay};
-use crate::export::trail::{Mark, PageShape, Trail};
+use crate::export::page::{FetchedPage, PageRequest, Source};
+use crate::export::position::{ExportPosition, PagePosition};
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Page, Rows, Totals};
+use crate::listing::page::{Page, Totals};
+use crate::listing::rows::{Identity, Rows};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
-
-/// Where pages come from. A page comes in two steps, so that the next one can be asked for before this one is read.
-pub trait Source: Send + Sync + 'static {
-    /// Gets a page.
-    fn fetch(
-        &self,
-        wanted: Wanted,
-        observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>>;
-}
-
-/// Which page is wanted.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The slice that it is of, if the range is read in several.
-    pub days: Option<Slice>,
-    /// Rows to skip; with cursors, how many rows came before it.
-    pub offset: u64,
-    /// The cursor that the page before it gave.
-    pub cursor: Option<String>,
-    /// The most rows.
-    pub limit: u32,
-    /// Whether all pages so far were as long as was asked for, so that a row's position is its offset.
-    pub regular: bool,
-}
-
-/// A page that nobody has read yet.
-pub struct Fetched {
-    /// How many rows it was asked for: the source may have a page of another length.
-    pub limit: u32,
-    /// Whether it is certain that it has that many rows and that there are more.
-    pub promises_more: bool,
-    /// Reads it.
-    pub decode: Box<dyn FnOnce() -> Result<Page> + Send>,
-}
 
 /// How to page.
 #[derive(Debug, Clone, Copy)]
@@ -78,13 +42,13 @@ impl Paging {
 
 /// A page that came, cleaned of repeats.
 #[derive(Debug)]
-pub struct Turn {
+pub struct CheckedPage {
     /// The rows to hand out.
     pub rows: Rows,
     /// What was found in it for the first time.
     pub findings: Vec<Finding>,
     /// For checkpoints after each of its rows.
-    pub mark: Arc<Mark>,
+    pub position: Arc<PagePosition>,
 }
 
 /// The state of one export.
@@ -92,7 +56,7 @@ pub struct Pager {
     source: Arc<dyn Source>,
     paging: Paging,
     /// Where the next page starts.
-    trail: Trail,
+    position: ExportPosition,
     handed: u64,
     finished: bool,
     /// The service broke its paging rule, so nothing more is read.
@@ -113,14 +77,11 @@ struct Ahead {
     at: (usize, u64),
     limit: u32,
     promise: oneshot::Receiver<()>,
-    task: JoinHandle<Result<Came>>,
+    task: JoinHandle<Result<(FetchedPage, Vec<Identity>)>>,
 }
 
-/// A page that came, what its rows are known by, and how many it was asked for.
-type Came = (Page, Vec<Identity>, u32);
-
 impl Ahead {
-    async fn came(&mut self) -> Result<Came> {
+    async fn came(&mut self) -> Result<(FetchedPage, Vec<Identity>)> {
         match (&mut self.task).await {
             Ok(came) => came,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -138,10 +99,10 @@ impl Drop for Ahead {
 impl Pager {
     /// An export that continues at `place`.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
-        let trail = Trail::new(place);
-        let place = &trail.place;
+        let position = ExportPosition::new(place);
+        let place = &position.place;
         let mut seen = Seen::new(paging.window);
-        seen.take_in(place.seen(), trail.until());
+        seen.take_in(place.seen(), position.until());
         let cursors = place
             .cursor
             .iter()
@@ -159,13 +120,13 @@ impl Pager {
             cursors,
             findings: Findings::new(place.totals),
             relay: Arc::new(Relay::default()),
-            trail,
+            position,
         }
     }
 
     /// Where the next page starts.
     pub fn place(&self) -> &Checkpoint {
-        &self.trail.place
+        &self.position.place
     }
 
     /// All that was found so far, in words.
@@ -189,7 +150,10 @@ impl Pager {
     }
 
     /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
-    pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+    pub async fn next_page(
+        &mut self,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<Option<CheckedPage>> {
         if self.finished || self.rows_left() == Some(0) {
             self.finished = true;
             self.ahead.clear();
@@ -254,7 +218,7 @@ impl Pager {
 
     /// Where the next page starts.
     fn at(&self) -> (usize, u64) {
-        (self.trail.place.slice, self.trail.place.offset)
+        (self.position.place.slice, self.position.place.offset)
     }
 
     /// How many rows may still be handed out.
@@ -265,11 +229,19 @@ impl Pager {
     }
 
     /// Checks a page, drops its repeats, and moves on after it.
-    fn take_in(&mut self, (mut page, identities, limit): Came) -> Result<Turn> {
+    fn take_in(
+        &mut self,
+        (
+            FetchedPage {
+                mut page, limit, ..
+            },
+            identities,
+        ): (FetchedPage, Vec<Identity>),
+    ) -> Result<CheckedPage> {
         let received = page.rows.len();
-        let identities = self.trail.identities(identities);
-        let by_offset = self.trail.is_by_offset();
-        let cut_off = page.has_more && self.trail.place.listing.paged_by() == PagedBy::Nothing;
+        let identities = self.position.identities(identities);
+        let by_offset = self.position.is_by_offset();
+        let cut_off = page.has_more && self.position.place.listing.paged_by() == PagedBy::Nothing;
         page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
@@ -286,18 +258,18 @@ impl Pager {
             Err(error) => (None, Some(error)),
         };
         // Rows that are known to come twice: no change of the data.
-        let expected = self.trail.is_irregular() || self.trail.has_skip();
+        let expected = self.position.is_irregular() || self.position.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
-            fresh.push(self.findings.cut_off(received, self.trail.range()));
+            fresh.push(self.findings.cut_off(received, self.position.range()));
         }
 
-        let overlap = self.trail.overlap(&identities);
+        let overlap = self.position.overlap(&identities);
         fresh.extend(self.findings.overlap(overlap, received));
-        let skip = overlap + self.trail.skip(received - overlap);
+        let skip = overlap + self.position.skip(received - overlap);
         let until = match by_offset {
             true => self
-                .trail
+                .position
                 .place
                 .offset
                 .saturating_add(u64::from(limit).max(received as u64)),
@@ -336,7 +308,11 @@ impl Pager {
                 .collect(),
             None => identities,
         };
-        let shape = PageShape {
+        let mut position = PagePosition {
+            before: self.position.place.clone(),
+            after: None,
+            rows: handed,
+            by_row: false,
             received: u32::try_from(received).unwrap_or(u32::MAX),
             limit,
             overlap: u32::try_from(overlap).unwrap_or_default(),
@@ -345,25 +321,25 @@ impl Pager {
             has_more: page.has_more,
             totals: page.totals,
             cursor,
-            days: self.trail.days(),
+            days: self.position.days(),
         };
-        let is_whole = shape.kept.is_none();
-        let slice = self.trail.place.slice;
-        let mark = self.trail.step(shape, handed);
-        if self.trail.place.slice != slice {
+        let is_whole = position.kept.is_none();
+        let slice = self.position.place.slice;
+        self.position.step(&mut position);
+        if self.position.place.slice != slice {
             // Each slice is a query of its own, whose cursors may be those of another.
             self.cursors.clear();
         }
-        self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
-        self.seen.forget(self.trail.place.offset);
+        self.plain = !self.position.is_irregular() && is_whole && rows.is_plain();
+        self.seen.forget(self.position.place.offset);
         self.handed += count as u64;
-        self.finished = self.trail.place.done || (!page.has_more && !whole);
+        self.finished = self.position.place.done || (!page.has_more && !whole);
         // The rows of this page came whole: the error comes after them.
         self.broken = refused;
-        Ok(Turn {
+        Ok(CheckedPage {
             rows,
             findings: fresh,
-            mark: Arc::new(mark),
+            position: Arc::new(position),
         })
     }
 
@@ -400,7 +376,7 @@ impl Pager {
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
     fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
-        let place = &self.trail.place;
+        let place = &self.position.place;
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
             return Ok(None);
         }
@@ -416,9 +392,9 @@ impl Pager {
 
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
-        let page_size = u64::from(self.trail.place.page_size);
+        let page_size = u64::from(self.position.place.page_size);
         // Where pages are short or name each other, only what came tells where the next one starts.
-        let is_certain = self.trail.is_by_offset() && !self.trail.is_irregular();
+        let is_certain = self.position.is_by_offset() && !self.position.is_irregular();
         let depth = if is_certain {
             self.paging.prefetch
         } else {
@@ -437,39 +413,31 @@ impl Pager {
 
     /// Asks for the page that begins `further` rows later, where `left` rows will be wanted.
     fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
-        let place = &self.trail.place;
+        let place = &self.position.place;
         let page_size = u64::from(place.page_size);
-        let regular = self.trail.is_by_position();
+        let regular = self.position.is_by_position();
         let offset = place.offset.saturating_add(further);
         // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
         // too few may be new. A listing of one page would be cut off after them.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
-        let again = self.trail.is_irregular() || self.trail.has_skip() || is_one_page;
+        let again = self.position.is_irregular() || self.position.has_skip() || is_one_page;
         let room = left
             .filter(|_| !again)
             .map_or(page_size, |left| left.min(page_size));
         let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();
-        let wanted = Wanted {
-            days: self.trail.days(),
+        let wanted = PageRequest {
+            days: self.position.days(),
             offset,
             cursor: place.cursor.clone(),
             limit,
             regular,
         };
-        let page = self.source.fetch(wanted, self.relay.asked());
+        let page = self.source.fetch(wanted, sender, self.relay.asked());
         let task = tokio::spawn(async move {
-            let Fetched {
-                limit,
-                promises_more,
-                decode,
-            } = page.await?;
-            if promises_more && sender.send(()).is_ok() {
-                yield_now().await;
-            }
-            let page = decode()?;
-            let identities = page.rows.identities();
-            Ok((page, identities, limit))
+            let fetched = page.await?;
+            let identities = fetched.page.rows.identities();
+            Ok((fetched, identities))
         });
         Ahead {
             at: (place.slice, offset),

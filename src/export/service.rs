@@ -3,25 +3,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::{LogFields, Observer};
 use crate::client::{Call, Client, Received, SingleFlight, messages};
-use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
-use crate::export::flight::PageLock;
-use crate::export::pager::{Fetched, Source, Wanted};
+use crate::export::page::{FetchedPage, PageRequest, Source};
 use crate::listing::Listing;
 use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::read::promises_more;
-use crate::listing::rows::Page;
 use crate::text::message::{Advice, Setting, message};
 
 /// Statuses of a query that is too long, and of an answer that took too long.
@@ -63,9 +61,9 @@ impl ServicePages {
         messages::fields_of_job(&self.client, self.listing.project_id(), None)
     }
 
-    fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
+    fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
-        let Wanted {
+        let PageRequest {
             days,
             offset,
             cursor,
@@ -99,7 +97,7 @@ impl ServicePages {
     /// for this page and all after it.
     async fn fetch_page(
         &self,
-        wanted: &Wanted,
+        wanted: &PageRequest,
         flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
@@ -164,44 +162,31 @@ impl ServicePages {
     /// Asks the service for a page, as a part of what ends at `deadline`.
     pub(crate) async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &PageRequest,
         flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
-    ) -> Result<Answered> {
+    ) -> Result<FetchedPage> {
         let received = self.fetch_page(wanted, flight, deadline, observer).await?;
         let asked = received.asked();
         received.read(observer, |answer| -> Result<_, String> {
-            let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
-            Ok(Answered {
-                page,
-                body,
+            Ok(FetchedPage {
+                body: Some(answer.body.clone()),
                 asked,
                 date: answer.head.date,
-                lock: None,
+                ..FetchedPage::new(self.listing.decode(&answer.body)?, wanted.limit)
             })
         })
     }
 }
 
-/// A page as it came.
-pub(crate) struct Answered {
-    pub(crate) page: Page,
-    pub(crate) body: Bytes,
-    /// When its request left.
-    pub(crate) asked: Millis,
-    /// The time of day, by the service's clock.
-    pub(crate) date: Option<Millis>,
-    /// The right to fetch it, until it is in the store.
-    pub(crate) lock: Option<PageLock>,
-}
-
 impl Source for ServicePages {
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let pages = self.clone();
         async move {
             let received = pages
@@ -210,18 +195,16 @@ impl Source for ServicePages {
             let body = &received.answer.body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let endpoint = pages.listing.endpoint();
-            let promises_more = endpoint.totals
+            let is_promised = endpoint.totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
                 && endpoint
                     .key
                     .is_some_and(|key| promises_more(body, key, wanted.limit));
-            let decode =
-                move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
-            Ok(Fetched {
-                limit: wanted.limit,
-                promises_more,
-                decode: Box::new(decode),
-            })
+            if is_promised && more.send(()).is_ok() {
+                yield_now().await;
+            }
+            let page = received.read(&*observer, |answer| pages.listing.decode(&answer.body))?;
+            Ok(FetchedPage::new(page, wanted.limit))
         }
         .boxed()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::observer::{Level, Note, Observer};
@@ -15,28 +15,17 @@ use crate::client::retry::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;
-use crate::export::flight::{self, Landed};
-use crate::export::pager::{Fetched, Source, Wanted};
-use crate::export::service::{Answered, ServicePages};
-use crate::listing::Listing;
+use crate::export::flight;
+use crate::export::page::{FetchedPage, PageRequest, Source};
+use crate::export::service::ServicePages;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::Page;
+use crate::listing::page::Page;
 use crate::lock;
-use crate::store::{self, Export, Exports, Fault, Range, What};
+use crate::store::{self, Content, Export, Exports, Fault, Range};
 
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
-
-/// The rows of a stored page.
-pub(crate) fn decode(
-    listing: &Listing,
-    export: i64,
-    page: &store::StoredPage,
-) -> Result<Page, Fault> {
-    let damaged = |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
-    listing.decode(&page.body).map_err(damaged)
-}
 
 /// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
 /// takes longer than the call may, its rows are handed out before.
@@ -44,18 +33,19 @@ pub(super) async fn keep(
     service: &ServicePages,
     exports: &Exports,
     export: &Export,
-    answer: &mut Answered,
+    fetched: &mut FetchedPage,
     (offset, limit): (u64, u32),
     deadline: Instant,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let Answered {
+    let FetchedPage {
         page,
         body,
         asked,
         date,
         lock,
-    } = answer;
+        ..
+    } = fetched;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.0.clock.now();
@@ -66,7 +56,7 @@ pub(super) async fn keep(
         rows,
         has_more,
         seen,
-        body: body.to_vec(),
+        body: body.take().unwrap_or_default().to_vec(),
     };
     let deadline = deadline.max(Instant::now() + MIN_TIME_LEFT);
     let put = exports.put(export.id, stored, page.totals, *asked, *date, lock.take());
@@ -92,9 +82,9 @@ enum Found {
     },
 }
 
-pub(super) struct StoredPages(Arc<StoredRange>);
+pub(super) struct StoredPages(Arc<StoredExport>);
 
-struct StoredRange {
+struct StoredExport {
     service: ServicePages,
     exports: Exports,
     page_size: u32,
@@ -114,7 +104,7 @@ impl StoredPages {
         refresh: bool,
     ) -> Self {
         let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
-        Self(Arc::new(StoredRange {
+        Self(Arc::new(StoredExport {
             service,
             exports,
             page_size,
@@ -129,15 +119,16 @@ impl Source for StoredPages {
     /// Never promises another page: each is stored before the next one is requested.
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        _more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let range = Arc::clone(&self.0);
         async move { range.fetch(wanted, &*observer).await }.boxed()
     }
 }
 
-impl StoredRange {
+impl StoredExport {
     /// The export of a slice, or of the whole range.
     async fn export(&self, days: Option<Slice>) -> Result<Export> {
         let mut known = self.export.lock().await;
@@ -152,13 +143,17 @@ impl StoredRange {
         let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
         let export = self
             .exports
-            .begin(range, What::Pages, self.page_size, self.refresh)
+            .begin(range, Content::Pages, self.page_size, self.refresh)
             .await?;
         *known = Some((days, export.clone()));
         Ok(export)
     }
 
-    async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
+    async fn fetch(
+        self: Arc<Self>,
+        wanted: PageRequest,
+        observer: &dyn Observer,
+    ) -> Result<FetchedPage> {
         let mut deadline = self.service.client.deadline();
         let look = async {
             let export = self.export(wanted.days).await?;
@@ -174,18 +169,13 @@ impl StoredRange {
         let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
         let start = match found {
             Found::Stored(page) => {
-                let (range, asked) = (Arc::clone(&self), page.asked);
-                let (skip, limit) = left_of(asked, wanted.offset - page.offset);
-                let read = move || Ok(without(range.read(export.id, &page)?, skip));
-                return Ok(Fetched {
-                    limit,
-                    promises_more: false,
-                    decode: Box::new(read),
-                });
+                let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
+                let page = self.read(export.id, &page)?;
+                return Ok(FetchedPage::new(without(page, skip), limit));
             }
             Found::Missing { from } => from,
         };
-        let mut asking = Wanted {
+        let mut asking = PageRequest {
             offset: start,
             limit: self.page_size,
             ..wanted.clone()
@@ -199,16 +189,12 @@ impl StoredRange {
             page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
         }
-        Ok(Fetched {
-            limit,
-            promises_more: false,
-            decode: Box::new(move || Ok(without(page, skip))),
-        })
+        Ok(FetchedPage::new(without(page, skip), limit))
     }
 
     /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
     /// another process: what follows its cursor is not what follows this one.
-    async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
+    async fn is_led_to(&self, export: &Export, wanted: &PageRequest) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else {
             return Ok(true);
         };
@@ -223,20 +209,27 @@ impl StoredRange {
 
     /// Reads a stored page, and keeps where it leads.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
-        let page = decode(&self.service.listing, export, stored)
-            .map_err(|fault| fault.error(self.exports.0.store.path()))?;
+        let page = FetchedPage::stored(&self.service.listing, export, stored)
+            .map_err(|fault| fault.error(self.exports.0.store.path()))?
+            .page;
+        self.remember_next(export, stored.offset, &page);
+        Ok(page)
+    }
+
+    /// Remembers the page that a stored page leads to.
+    fn remember_next(&self, export: i64, offset: u64, page: &Page) {
         let base_url = self.service.client.settings().base_url.as_str();
         let cursor = page
             .cursor
             .as_deref()
             .and_then(|sent| cursor::plain(base_url, sent).ok());
-        *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));
-        Ok(page)
+        let next = offset + page.rows.len() as u64;
+        *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
 
     /// The page that has the row at an offset.
-    async fn find(&self, export: &Export, wanted: &Wanted) -> Result<Found> {
-        let &Wanted {
+    async fn find(&self, export: &Export, wanted: &PageRequest) -> Result<Found> {
+        let &PageRequest {
             offset, regular, ..
         } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
@@ -262,7 +255,7 @@ impl StoredRange {
     async fn ask(
         &self,
         export: Option<&Export>,
-        asking: &Wanted,
+        asking: &PageRequest,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
@@ -272,10 +265,12 @@ impl StoredRange {
             None => service.ask(asking, None, deadline, observer).await?,
             Some(&Export { id, .. }) => {
                 let kept_in = (&self.exports, id);
-                match flight::ask(service, kept_in, asking, deadline, observer).await? {
-                    Landed::Stored(page) => return self.read(id, &page),
-                    Landed::Fetched(asked) => *asked,
+                let fetched = flight::ask(service, kept_in, asking, deadline, observer).await?;
+                if fetched.body.is_none() {
+                    self.remember_next(id, asking.offset, &fetched.page);
+                    return Ok(fetched.page);
                 }
+                fetched
             }
         };
         let (rows, by) = (asked.page.rows.len(), service.listing.paged_by());

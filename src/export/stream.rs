@@ -10,14 +10,15 @@ use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::file::{Writing, Written, aside};
+use crate::export::file::{Writing, WrittenFile, aside};
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Pager, Paging, Source, Turn};
-use crate::export::trail::Mark;
-use crate::listing::rows::Totals;
+use crate::export::page::Source;
+use crate::export::pager::{CheckedPage, Pager, Paging};
+use crate::export::position::PagePosition;
+use crate::listing::page::Totals;
 use crate::table::formats::Format;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 /// See the module. It has one caller at a time, which may drop its future at any await.
 pub struct ExportStream {
@@ -26,11 +27,11 @@ pub struct ExportStream {
     /// The columns of its tables and files.
     layout: Layout,
     /// Pages that come before the pager's.
-    ready: VecDeque<Turn>,
+    ready: VecDeque<CheckedPage>,
     /// Where the call began whose rows its caller does not have yet.
     begun: Option<Begun>,
     /// The last page of that call.
-    pub(crate) last: Option<Arc<Mark>>,
+    pub(crate) last: Option<Arc<PagePosition>>,
     /// Requests of pagers before this one.
     requests: u64,
     /// What pagers before this one found, in words.
@@ -46,7 +47,7 @@ pub struct Remainder {
     /// How it continues there.
     pub paging: Paging,
     /// What is left of the current page.
-    pub rest: Option<Turn>,
+    pub rest: Option<CheckedPage>,
 }
 
 struct Begun {
@@ -90,10 +91,10 @@ impl ExportStream {
     }
 
     /// The page that [`ExportStream::peek`] got.
-    pub fn front(&self) -> Option<&Turn> {
+    pub fn front(&self) -> Option<&CheckedPage> {
         self.ready.front()
     }
-    pub fn take(&mut self) -> Option<Turn> {
+    pub fn take(&mut self) -> Option<CheckedPage> {
         self.turns += 1;
         self.ready.pop_front()
     }
@@ -102,7 +103,7 @@ impl ExportStream {
     pub(crate) async fn next(
         &mut self,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<Option<Turn>> {
+    ) -> Result<Option<CheckedPage>> {
         match self.ready.pop_front() {
             Some(turn) => Ok(Some(turn)),
             None => self.pager.next_page(observer).await,
@@ -117,23 +118,23 @@ impl ExportStream {
     ) -> Result<(Arc<Table>, Option<Error>)> {
         self.begin(left);
         self.pager.remember_all();
-        let mut builder = Builder::new(self.layout);
+        let mut builder = TableBuilder::new(self.layout);
         let error = loop {
-            let Turn {
+            let CheckedPage {
                 rows,
                 findings,
-                mark,
+                position,
             } = match self.next(observer).await {
                 Ok(Some(turn)) => turn,
                 end => break end.err(),
             };
             observer.found(findings);
             builder.extend(&rows);
-            let days = mark.shape().days;
+            let days = position.days;
             if let Some(days) = days {
                 builder.end_slice(days);
             }
-            self.last = Some(mark);
+            self.last = Some(position);
             observer.rows(rows, days);
             observer.progress(builder.len() as u64);
         };
@@ -149,7 +150,7 @@ impl ExportStream {
         target: PathBuf,
         format: Format,
         observer: &Arc<dyn ExportObserver>,
-    ) -> Result<io::Result<Written>> {
+    ) -> Result<io::Result<WrittenFile>> {
         self.begin(left);
         let layout = self.layout;
         match aside(move || Writing::begin(target, format, layout)).await {
@@ -163,7 +164,7 @@ impl ExportStream {
     }
 
     /// The caller has the rows of the call; returns the last page that they came in.
-    pub fn arrived(&mut self) -> Option<Arc<Mark>> {
+    pub fn arrived(&mut self) -> Option<Arc<PagePosition>> {
         self.begun = None;
         self.last.take()
     }

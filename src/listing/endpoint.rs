@@ -1,12 +1,12 @@
 //! What the service lists: each endpoint as data, and nothing about it anywhere else.
 
-/// What a field of a row holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum ColumnKind {
     Text,
     Integer,
     Float,
-    Flag,
+    Bool,
     /// An instant, kept in microseconds since 1970.
     Time,
     /// Whatever is deeper, kept as JSON.
@@ -18,7 +18,7 @@ pub enum Holds {
 pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
-    pub holds: Holds,
+    pub kind: ColumnKind,
     /// Whether a row without it is unreadable. Where it is not, anything that does not fit is kept aside.
     pub required: bool,
 }
@@ -62,43 +62,48 @@ pub struct Endpoint {
     pub filters: &'static [&'static str],
 }
 
+/// The place of a field by its name.
+pub(crate) fn position(fields: &[Field], name: &str) -> Option<usize> {
+    fields.iter().position(|field| field.name == name)
+}
+
 /// Fields that may be missing.
 macro_rules! fields {
-    ($($holds:ident $name:literal),*) => {
-        &[$(optional($name, Holds::$holds)),*]
+    ($($kind:ident $name:literal),*) => {
+        &[$(optional($name, ColumnKind::$kind)),*]
     };
 }
 
 /// A field that every row has.
-pub(crate) const fn required(name: &'static str, holds: Holds) -> Field {
+pub(crate) const fn required(name: &'static str, kind: ColumnKind) -> Field {
     Field {
         name,
-        holds,
+        kind,
         required: true,
     }
 }
 
 /// A field that a row may lack.
-pub(crate) const fn optional(name: &'static str, holds: Holds) -> Field {
+pub(crate) const fn optional(name: &'static str, kind: ColumnKind) -> Field {
     Field {
         name,
-        holds,
+        kind,
         required: false,
     }
 }
 
 /// The counts of a site, without a path.
 pub const COUNTS: &[Field] = &[
-    required("human", Holds::Integer),
-    required("ai", Holds::Integer),
-    required("total", Holds::Integer),
+    required("human", ColumnKind::Integer),
+    required("ai", ColumnKind::Integer),
+    required("total", ColumnKind::Integer),
 ];
 
 const COUNTS_BY_PATH: &[Field] = &[
-    required("path", Holds::Text),
-    required("human", Holds::Integer),
-    required("ai", Holds::Integer),
-    required("total", Holds::Integer),
+    required("path", ColumnKind::Text),
+    required("human", ColumnKind::Integer),
+    required("ai", ColumnKind::Integer),
+    required("total", ColumnKind::Integer),
 ];
 
 /// A listing whose rows have a path and counts, under its own name.

@@ -1,7 +1,9 @@
 //! What can be listed page by page: one of the known endpoints, or any other path.
 
+pub mod columns;
 pub mod cursor;
 pub mod endpoint;
+pub mod page;
 pub(crate) mod quick;
 pub(crate) mod read;
 pub mod rows;
@@ -14,8 +16,8 @@ use crate::dates::slices::{self, Every, Slice};
 use crate::error::{Error, Result};
 use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::{Endpoint, OTHER, PagedBy};
-use crate::listing::read::AnswerOf;
-use crate::listing::rows::Page;
+use crate::listing::page::Page;
+use crate::listing::read::PageSeed;
 use crate::text::json;
 use crate::text::message::{Setting, message};
 
@@ -280,10 +282,10 @@ impl Listing {
         let json::Parsed {
             value: mut page,
             repaired,
-        } = json::parse_as(body, AnswerOf(self))?;
+        } = json::parse_as(body, PageSeed(self))?;
         if repaired {
-            let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
-            page.rows.know_by(&literal.value.rows);
+            let sent = json::parse_as(json::literal(body).as_bytes(), PageSeed(self))?;
+            page.rows.know_keys(&sent.value.rows);
         }
         Ok(Page { repaired, ..page })
     }

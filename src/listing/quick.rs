@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use crate::dates::parse_instant;
 use crate::listing::Listing;
-use crate::listing::endpoint::{Endpoint, Field, Holds};
-use crate::listing::read::{NextCursor, Parts};
-use crate::listing::rows::{Cell, ColumnOfCells, Page, Rows, Totals};
+use crate::listing::columns::ColumnBuilder;
+use crate::listing::endpoint::{Endpoint, Field};
+use crate::listing::page::{Page, PageParts, Totals};
+use crate::listing::rows::RowsBuilder;
 
 /// As many digits fit into an `i64`, whatever they are.
 const MAX_DIGITS: usize = 18;
@@ -27,12 +28,12 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     let mut text = Text {
         rest: str::from_utf8(body).ok()?,
     };
-    let mut parts = Parts::default();
+    let mut parts = PageParts::default();
     text.skip("{")?;
     loop {
         let name = text.string()?;
         text.skip(":")?;
-        let again = if name == listing.items() {
+        let came_before = if name == listing.items() {
             parts.rows.replace(text.rows(endpoint)?).is_some()
         } else if endpoint.totals && name == "totals" {
             parts.totals.replace(text.totals()?).is_some()
@@ -44,7 +45,7 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
             text.value::<IgnoredAny>()?;
             false
         };
-        if again {
+        if came_before {
             return None;
         }
         if text.skip(",").is_none() {
@@ -80,60 +81,55 @@ impl<'a> Text<'a> {
         Some(taken)
     }
 
-    fn rows(&mut self, endpoint: &Endpoint) -> Option<Rows> {
-        // Of a listing of which nothing is known, a row may be anything.
+    fn rows(&mut self, endpoint: &Endpoint) -> Option<RowsBuilder> {
+        // A row of unknown shape may be anything.
         if endpoint.fields.is_empty() {
             return None;
         }
-        let mut rows = Rows::new(endpoint.fields, endpoint.key);
+        let (fields, capacity) = (endpoint.fields, self.rest.len() / MIN_ROW);
+        let mut rows = RowsBuilder::new(fields, endpoint.key, capacity);
         self.skip("[")?;
         if self.skip("]").is_some() {
             return Some(rows);
         }
-        rows.reserve(self.rest.len() / MIN_ROW);
         let before = std::iter::once('{').chain(std::iter::repeat(','));
-        let columns = rows
-            .columns_mut()
-            .iter_mut()
-            .zip(endpoint.sent())
-            .zip(before);
+        let columns = rows.columns.iter_mut().zip(endpoint.sent()).zip(before);
         let mut columns: Vec<_> = columns
-            .map(|((cells, field), before)| (format!("{before}\"{}\":", field.name), field, cells))
+            .map(|((column, field), before)| {
+                (format!("{before}\"{}\":", field.name), field, column)
+            })
             .collect();
-        let mut count = 0;
         loop {
-            for (name, field, cells) in &mut columns {
+            for (name, field, column) in &mut columns {
                 self.skip(name)?;
-                self.cell(field, cells)?;
+                self.cell(field, column)?;
             }
             self.skip("}")?;
-            count += 1;
+            rows.len += 1;
             if self.skip(",").is_none() {
-                self.skip("]")?;
-                rows.end_rows(count);
-                return Some(rows);
+                return self.skip("]").map(|()| rows);
             }
         }
     }
 
     /// A value that fits its column.
     #[inline]
-    fn cell(&mut self, field: &Field, cells: &mut ColumnOfCells) -> Option<()> {
+    fn cell(&mut self, field: &Field, column: &mut ColumnBuilder) -> Option<()> {
         if !field.required && self.skip("null").is_some() {
-            cells.push_null();
+            column.push_null();
             return Some(());
         }
-        let fits = match field.holds {
-            Holds::Text => cells.push(Cell::Text(&self.string()?)),
-            Holds::Integer => cells.push(Cell::Integer(self.count()?)),
-            Holds::Float => cells.push(Cell::Float(self.float()?)),
-            Holds::Flag => cells.push(Cell::Flag(self.flag()?)),
-            Holds::Time => cells.push(Cell::Time(
-                parse_instant(&self.string()?).ok()?.as_microsecond(),
-            )),
-            Holds::Json => cells.push(Cell::Json(&self.value::<Value>()?.to_string())),
-        };
-        fits.then_some(())
+        match column {
+            ColumnBuilder::Text(values) => values.append_value(self.string()?),
+            ColumnBuilder::Integer(values) => values.append_value(self.count()?),
+            ColumnBuilder::Float(values) => values.append_value(self.float()?),
+            ColumnBuilder::Bool(values) => values.append_value(self.flag()?),
+            ColumnBuilder::Time(values) => {
+                values.append_value(parse_instant(&self.string()?).ok()?.as_microsecond());
+            }
+            ColumnBuilder::Json(values) => values.append_value(self.value::<Value>()?.to_string()),
+        }
+        Some(())
     }
 
     fn totals(&mut self) -> Option<Totals> {
@@ -146,17 +142,11 @@ impl<'a> Text<'a> {
         self.skip("}").map(|()| Totals { human, ai, total })
     }
 
-    fn next(&mut self) -> Option<NextCursor> {
-        if self.skip("null").is_some() {
-            return Some(NextCursor(None));
+    fn next(&mut self) -> Option<String> {
+        match self.skip("null") {
+            Some(()) => Some(String::new()),
+            None => self.string().map(Cow::into_owned),
         }
-        // One that was repaired is not to be followed.
-        let cursor = self
-            .string()
-            .filter(|cursor| !cursor.contains(char::REPLACEMENT_CHARACTER))?;
-        Some(NextCursor(
-            Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty()),
-        ))
     }
 
     fn flag(&mut self) -> Option<bool> {

@@ -11,7 +11,7 @@ use crate::job::Prompt;
 use crate::job::batch::Task;
 use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::python::dates;
 use crate::python::prelude::*;
 use crate::slices::compare::ReaderKind;

@@ -1,18 +1,13 @@
 //! Dates, periods and slices, as Python gives them.
 
-use pyo3::exceptions::PyValueError;
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDate};
 
 use crate::clock::Clock;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
-use crate::error::Error;
-use crate::python::bridge::call::CallOut as _;
 use crate::python::convert::{argument, day, text, wrong_type};
-use crate::text::message::{Setting, message};
+use crate::python::prelude::*;
 
 /// Whether the first or the last slice of a range is shorter than a whole day, week or month, for plots.
 #[pyfunction]

@@ -3,7 +3,7 @@
 pub(super) use std::sync::Arc;
 
 pub(super) use pyo3::exceptions::{
-    PyException, PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+    PyException, PyIndexError, PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
 pub(super) use pyo3::gc::{PyTraverseError, PyVisit};
 pub(super) use pyo3::intern;

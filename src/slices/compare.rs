@@ -14,45 +14,47 @@ use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::Turn;
+use crate::export::pager::CheckedPage;
 use crate::listing::Listing;
-use crate::listing::endpoint::{Endpoint, Field, Holds, optional, required};
-use crate::listing::rows::{Cell, Identity, Rows, Totals};
+use crate::listing::columns::Cell;
+use crate::listing::endpoint::{ColumnKind, Endpoint, Field, optional, required};
+use crate::listing::page::Totals;
+use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
 use crate::slices::judge::{Movement, Pair, SitePace};
-use crate::slices::trend::Reader;
-use crate::store::What;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::slices::reader::SliceReader;
+use crate::store::Content;
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
 pub const COLUMNS: &[Field] = &[
-    required("path", Holds::Text),
-    required("human", Holds::Integer),
-    required("human_before", Holds::Integer),
-    required("human_change", Holds::Integer),
-    optional("human_growth", Holds::Float),
-    required("human_significant", Holds::Flag),
-    required("ai", Holds::Integer),
-    required("ai_before", Holds::Integer),
-    required("ai_change", Holds::Integer),
-    optional("ai_growth", Holds::Float),
-    required("ai_significant", Holds::Flag),
-    required("total", Holds::Integer),
-    required("total_before", Holds::Integer),
-    required("total_change", Holds::Integer),
-    optional("total_growth", Holds::Float),
-    required("total_significant", Holds::Flag),
+    required("path", ColumnKind::Text),
+    required("human", ColumnKind::Integer),
+    required("human_before", ColumnKind::Integer),
+    required("human_change", ColumnKind::Integer),
+    optional("human_growth", ColumnKind::Float),
+    required("human_significant", ColumnKind::Bool),
+    required("ai", ColumnKind::Integer),
+    required("ai_before", ColumnKind::Integer),
+    required("ai_change", ColumnKind::Integer),
+    optional("ai_growth", ColumnKind::Float),
+    required("ai_significant", ColumnKind::Bool),
+    required("total", ColumnKind::Integer),
+    required("total_before", ColumnKind::Integer),
+    required("total_change", ColumnKind::Integer),
+    optional("total_growth", ColumnKind::Float),
+    required("total_significant", ColumnKind::Bool),
 ];
 
 /// The columns of a table of sections.
 pub const SECTION_COLUMNS: &[Field] = &[
-    required("section", Holds::Text),
-    required("paths", Holds::Integer),
-    required("now", Holds::Integer),
-    required("before", Holds::Integer),
-    required("change", Holds::Integer),
-    optional("growth", Holds::Float),
-    required("significant", Holds::Flag),
+    required("section", ColumnKind::Text),
+    required("paths", ColumnKind::Integer),
+    required("now", ColumnKind::Integer),
+    required("before", ColumnKind::Integer),
+    required("change", ColumnKind::Integer),
+    optional("growth", ColumnKind::Float),
+    required("significant", ColumnKind::Bool),
 ];
 
 /// A kind of readers.
@@ -130,9 +132,9 @@ pub async fn compare(
 ) -> Result<Compared> {
     let of = Subject {
         endpoint,
-        what: What::Pages,
+        content: Content::Pages,
     };
-    let mut reader = Reader::new(client, observer);
+    let mut reader = SliceReader::new(client, observer);
     let (mut warnings, mut running) = (Vec::new(), Vec::new());
     if let Some(finding) = uneven(now, before) {
         warnings.push(finding.to_string());
@@ -148,10 +150,9 @@ pub async fn compare(
             endpoint.max_page_size,
             0,
         ));
-        let take = |turn: Turn| side.add(&turn.rows);
-        let (of_all, found) = reader
-            .pages(of, project, period.days, false, None, take)
-            .await?;
+        let take = |page: CheckedPage| side.add(&page.rows);
+        let read = reader.read(of, project, period.days, false, None, take);
+        let (of_all, found) = read.await?;
         *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
         warnings.extend(
             found
@@ -278,17 +279,17 @@ fn beside([now, before]: &[Side; 2]) -> (Table, [SitePace; 3]) {
         let pace = SitePace::of(&pairs);
         (pace, pace.significant(&pairs), pairs)
     });
-    let mut rows = Rows::new(COLUMNS, None);
+    let mut rows = RowsBuilder::new(COLUMNS, None, paths.len());
     for (at, (path, ..)) in paths.iter().enumerate() {
         let mut cells = vec![Cell::Text(path)];
         for (_, significant, pairs) in &judged {
             let flag = significant.get(at).copied().unwrap_or_default();
             cells.extend(pairs.get(at).into_iter().flat_map(|pair| counted(*pair)));
-            cells.push(Cell::Flag(flag));
+            cells.push(Cell::Bool(flag));
         }
-        rows.push(&cells);
+        rows.push(cells);
     }
-    (table_of(&rows), judged.map(|(pace, ..)| pace))
+    (table_of(rows), judged.map(|(pace, ..)| pace))
 }
 
 /// The counts of both periods, their difference and the growth.
@@ -299,23 +300,23 @@ fn counted(pair: Pair) -> [Cell<'static>; 4] {
     [now_cell, before_cell, change, growth]
 }
 
-fn table_of(rows: &Rows) -> Table {
-    let mut builder = Builder::new(Layout::of(rows.fields()));
-    builder.extend(rows);
+fn table_of(rows: RowsBuilder) -> Table {
+    let mut builder = TableBuilder::new(Layout::of(rows.fields));
+    builder.extend(&rows.finish());
     builder.finish()
 }
 
 /// Adds a row from a line of JSON, as a pickle has it. A change may be negative, which no count of the service is.
-pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
+pub fn read_line(rows: &mut RowsBuilder, line: &[u8]) -> serde_json::Result<()> {
     let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
-    let cell = |field: &Field| match (row.get(field.name), field.holds) {
+    let cell = |field: &Field| match (row.get(field.name), field.kind) {
         (Some(Value::String(text)), _) => Cell::Text(text),
-        (Some(Value::Bool(flag)), _) => Cell::Flag(*flag),
-        (Some(value), Holds::Float) => value.as_f64().map_or(Cell::Null, Cell::Float),
+        (Some(Value::Bool(flag)), _) => Cell::Bool(*flag),
+        (Some(value), ColumnKind::Float) => value.as_f64().map_or(Cell::Null, Cell::Float),
         (Some(value), _) => value.as_i64().map_or(Cell::Null, Cell::Integer),
         (None, _) => Cell::Null,
     };
-    rows.push(&rows.fields().iter().map(cell).collect::<Vec<_>>());
+    rows.push(rows.fields.iter().map(cell));
     Ok(())
 }
 
@@ -328,7 +329,7 @@ fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, b
             _ => "",
         };
         let [now, before] = [0, 1].map(|next| integer(row.cell(column + next)));
-        let is_significant = row.cell(column + 4) == Cell::Flag(true);
+        let is_significant = row.cell(column + 4) == Cell::Bool(true);
         (path, Pair { before, now }, is_significant)
     })
 }
@@ -353,12 +354,12 @@ pub fn movements(table: &Table, kind: ReaderKind, pace: SitePace) -> Vec<(usize,
 
 /// The sections of a site; those that moved come first.
 pub fn sections(table: &Table, kind: ReaderKind, pace: SitePace) -> Table {
-    let mut rows = Rows::new(SECTION_COLUMNS, None);
+    let mut rows = RowsBuilder::new(SECTION_COLUMNS, None, 0);
     for section in pace.sections(pairs(table, kind).map(|(path, pair, _)| (path, pair))) {
         let mut cells = vec![Cell::Text(&section.name), Cell::Integer(section.paths)];
         cells.extend(counted(section.pair));
-        cells.push(Cell::Flag(section.moved));
-        rows.push(&cells);
+        cells.push(Cell::Bool(section.moved));
+        rows.push(cells);
     }
-    table_of(&rows)
+    table_of(rows)
 }

@@ -17,13 +17,13 @@ use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Turn, WINDOW};
+use crate::export::pager::{CheckedPage, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
 use crate::slices::plan::{hours, stored_slice};
-use crate::slices::trend::Reader;
-use crate::store::{Exports, SyncLock, What};
+use crate::slices::reader::SliceReader;
+use crate::store::{Exports, SyncLock};
 
 /// How often is looked whether the other one has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ pub struct SyncScope {
 
 /// Counts of slices, requests and rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Filled {
+pub struct SyncCounts {
     /// Slices in all, over all projects.
     pub slices: u64,
     /// Those of them that were there already.
@@ -70,7 +70,7 @@ pub struct FailedSlice {
 /// How it ended.
 #[derive(Debug, Default)]
 pub struct Sync {
-    pub filled: Filled,
+    pub filled: SyncCounts,
     /// The slices that failed.
     pub failures: Vec<FailedSlice>,
     /// Whether it was given up, as failure came upon failure.
@@ -80,7 +80,7 @@ pub struct Sync {
 }
 
 /// A slice that has to be fetched.
-struct Due<'a> {
+struct DueSlice<'a> {
     of: Subject,
     project: &'a Segment,
     slice: Slice,
@@ -93,11 +93,11 @@ struct Due<'a> {
 /// The slices that are left to fetch.
 #[derive(Default)]
 struct Queue<'a> {
-    due: VecDeque<Due<'a>>,
+    due: VecDeque<DueSlice<'a>>,
     /// Slices of a project and listing with a failed slice. They come after all others.
-    doubtful: VecDeque<Due<'a>>,
+    doubtful: VecDeque<DueSlice<'a>>,
     /// Slices that could not be fetched.
-    failed: Vec<Due<'a>>,
+    failed: Vec<DueSlice<'a>>,
 }
 
 impl<'a> Queue<'a> {
@@ -107,7 +107,7 @@ impl<'a> Queue<'a> {
 
     /// The next slice, and whether another slice of its project has failed. After a failure the next slice is chosen at
     /// random. Otherwise one slice that always fails would block the others.
-    fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
+    fn next(&mut self, failing: bool) -> Option<(DueSlice<'a>, bool)> {
         let doubtful = self.due.is_empty();
         let queue = if doubtful {
             &mut self.doubtful
@@ -123,10 +123,11 @@ impl<'a> Queue<'a> {
     }
 
     /// Puts the slices of the project and listing of `failed` after all others, or drops them.
-    fn step_back(&mut self, failed: Due<'a>, drop: bool) {
-        let is_its =
-            |due: &Due<'_>| due.of == failed.of && due.project.as_str() == failed.project.as_str();
-        let split = |all: &mut VecDeque<Due<'a>>| {
+    fn step_back(&mut self, failed: DueSlice<'a>, drop: bool) {
+        let is_its = |due: &DueSlice<'_>| {
+            due.of == failed.of && due.project.as_str() == failed.project.as_str()
+        };
+        let split = |all: &mut VecDeque<DueSlice<'a>>| {
             let (its, others): (VecDeque<_>, _) = std::mem::take(all).into_iter().partition(is_its);
             *all = others;
             its
@@ -157,7 +158,7 @@ pub async fn sync(
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
-    let mut reader = Reader::new(client, observer);
+    let mut reader = SliceReader::new(client, observer);
     reader.until = wanted.until.and_then(|until| {
         let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
         Instant::now().checked_add(Duration::from_millis(left))
@@ -171,7 +172,7 @@ pub async fn sync(
 async fn lock(
     exports: &Exports,
     on_running: WaitOrStop,
-    reader: &Reader<'_>,
+    reader: &SliceReader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
     let about = messages::fields_of_job(reader.client, None, None);
@@ -200,7 +201,7 @@ impl Sync {
         &mut self,
         client: &Client,
         wanted: &SyncScope,
-        mut reader: Reader<'_>,
+        mut reader: SliceReader<'_>,
         lock: Result<Option<SyncLock>>,
     ) -> Result<()> {
         let mut queue = self.look(client, wanted, &reader).await?;
@@ -217,7 +218,7 @@ impl Sync {
         &mut self,
         client: &Client,
         queue: &Queue<'_>,
-        reader: &Reader<'_>,
+        reader: &SliceReader<'_>,
     ) -> Result<()> {
         let left = queue.least();
         let is_new = left > 0 && left != self.filled.left;
@@ -243,7 +244,7 @@ impl Sync {
         &mut self,
         client: &Client,
         wanted: &'a SyncScope,
-        reader: &Reader<'_>,
+        reader: &SliceReader<'_>,
     ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
         for project in &wanted.projects {
@@ -257,7 +258,7 @@ impl Sync {
                         self.filled.cached += 1;
                         continue;
                     }
-                    due.push(Due {
+                    due.push(DueSlice {
                         of,
                         project,
                         slice,
@@ -278,7 +279,7 @@ impl Sync {
         &mut self,
         client: &Client,
         queue: &mut Queue<'_>,
-        reader: &mut Reader<'_>,
+        reader: &mut SliceReader<'_>,
     ) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
@@ -294,10 +295,7 @@ impl Sync {
             };
             let (of, project, slice, was_open) =
                 (due.of, due.project, due.slice, due.fetched.is_some());
-            let fetched = match of.what {
-                What::Totals => reader.totals(of, project, slice).await.map(drop),
-                What::Pages => self.fetch_pages(of, project, slice, reader).await,
-            };
+            let fetched = self.fetch_slice(of, project, slice, reader).await;
             if fetched.is_err() {
                 // Some of its pages may have come.
                 let stored = stored_slice(client, of, project, slice).await;
@@ -342,21 +340,19 @@ impl Sync {
     }
 
     /// Reads a slice into the store, and counts its rows, also where it fails.
-    async fn fetch_pages(
+    async fn fetch_slice(
         &mut self,
         of: Subject,
         project: &Segment,
         slice: Slice,
-        reader: &mut Reader<'_>,
+        reader: &mut SliceReader<'_>,
     ) -> Result<()> {
         let (sent, mut refresh) = (reader.requests, false);
         loop {
             let mut rows = 0;
-            let count = |turn: Turn| rows += turn.rows.len() as u64;
-            let read = reader
-                .pages(of, project, slice, refresh, Some(WINDOW), count)
-                .await
-                .map(drop);
+            let count = |page: CheckedPage| rows += page.rows.len() as u64;
+            let read = reader.read(of, project, slice, refresh, Some(WINDOW), count);
+            let read = read.await.map(drop);
             // The store has the first pages, and the cursor that leads on from them may have expired since.
             let is_late =
                 of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;

@@ -12,7 +12,7 @@ use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
@@ -24,13 +24,13 @@ const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
 /// Which part of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum Content {
     Totals,
     /// All its rows.
     Pages,
 }
 
-impl What {
+impl Content {
     /// All rows where `pages` are wanted.
     pub fn of(pages: bool) -> Self {
         if pages { Self::Pages } else { Self::Totals }
@@ -104,7 +104,7 @@ pub struct Export {
 
 /// The stored exports of a range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stock {
+pub struct StoredRange {
     /// Finished, and settled when it was begun: it need not be fetched again.
     pub finished: Option<Export>,
     /// Unfinished: it continues at its `next`.
@@ -123,19 +123,24 @@ impl Exports {
     }
 
     /// The stored exports of `range`, as an export with this page size would use them now.
-    pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
+    pub async fn stored_range(
+        &self,
+        range: Range,
+        content: Content,
+        page_size: u32,
+    ) -> Result<StoredRange> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             // An organization that the store does not know has nothing.
             let Some(account) = account::find(&transaction, &client.owner)? else {
-                return Ok(Stock::default());
+                return Ok(StoredRange::default());
             };
-            stock(
+            stored_range(
                 &transaction,
                 account,
                 &range,
-                what,
+                content,
                 page_size,
                 client.clock.now(),
             )
@@ -175,7 +180,7 @@ impl Exports {
     pub async fn begin(
         &self,
         range: Range,
-        what: What,
+        content: Content,
         page_size: u32,
         refresh: bool,
     ) -> Result<Export> {
@@ -185,12 +190,12 @@ impl Exports {
             let now = client.clock.now();
             let account = account::number(&transaction, &client.owner)?;
             let found = match refresh {
-                true => Stock::default(),
-                false => stock(&transaction, account, &range, what, page_size, now)?,
+                true => StoredRange::default(),
+                false => stored_range(&transaction, account, &range, content, page_size, now)?,
             };
             let export = match found.finished.or(found.unfinished) {
                 Some(export) => export,
-                None => insert(&transaction, account, &range, what, page_size, now)?,
+                None => insert(&transaction, account, &range, content, page_size, now)?,
             };
             transaction.commit()?;
             Ok(export)
@@ -255,7 +260,7 @@ fn insert(
     transaction: &Transaction<'_>,
     account: i64,
     range: &Range,
-    what: What,
+    content: Content,
     page_size: u32,
     now: Millis,
 ) -> Result<Export, Fault> {
@@ -275,7 +280,7 @@ fn insert(
             path,
             date_from,
             date_to,
-            what.as_str(),
+            content.as_str(),
             page_size,
             now,
         ),
@@ -293,14 +298,14 @@ fn insert(
     })
 }
 
-fn stock(
+fn stored_range(
     transaction: &Transaction<'_>,
     account: i64,
     range: &Range,
-    what: What,
+    content: Content,
     page_size: u32,
     now: Millis,
-) -> Result<Stock, Fault> {
+) -> Result<StoredRange, Fault> {
     let Range {
         project_id,
         path,
@@ -308,7 +313,14 @@ fn stock(
         date_to,
         settles,
     } = range;
-    let of_range = params![account, project_id, path, date_from, date_to, what.as_str()];
+    let of_range = params![
+        account,
+        project_id,
+        path,
+        date_from,
+        date_to,
+        content.as_str()
+    ];
     let find = |which: &str, more: &[&dyn ToSql]| {
         let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
         exports
@@ -323,7 +335,7 @@ fn stock(
     // One that a later, finished one has overtaken is not resumed.
     let unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-    let mut stock = Stock {
+    let mut stock = StoredRange {
         finished,
         unfinished,
         latest,

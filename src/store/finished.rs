@@ -8,8 +8,8 @@ use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
-use crate::listing::rows::Totals;
-use crate::store::exports::{What, is_final};
+use crate::listing::page::Totals;
+use crate::store::exports::{Content, is_final};
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
@@ -81,12 +81,12 @@ impl FinishedExports {
     }
 
     /// Of each account, project and range the latest that has `what`, in their order.
-    pub async fn latest(&self, what: What) -> Result<Vec<FinishedExport>> {
+    pub async fn latest(&self, content: Content) -> Result<Vec<FinishedExport>> {
         let path = self.path.clone();
-        let has = match what {
-            What::Pages => "kind = 'pages'",
+        let has = match content {
+            Content::Pages => "kind = 'pages'",
             // They come with the first page, too.
-            What::Totals => "total IS NOT NULL",
+            Content::Totals => "total IS NOT NULL",
         };
         let look = move |connection: &mut Connection| {
             // SQLite takes the other columns from the row that has the maximum.

@@ -32,7 +32,7 @@ mod pages;
 mod worker;
 
 use busy::BusyTimeout;
-pub use exports::{Export, Exports, Range, Stock, What, is_final};
+pub use exports::{Content, Export, Exports, Range, StoredRange, is_final};
 pub use fault::Fault;
 pub use finished::{FinishedExport, FinishedExports};
 pub use flights::PageClaim;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::fault::Fault;
 
 /// The answer to one request of an export.

@@ -1,1 +1,1 @@
-"""What the extension imports by name: each module does one thing that is naturally Python's."""
+"""Modules that the extension imports by name. Each does one thing that is easier in Python."""

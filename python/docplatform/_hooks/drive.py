@@ -1,4 +1,4 @@
-"""What an ``AsyncClient``'s methods return: a coroutine of Python's own over an operation of the extension."""
+"""The coroutines of an ``AsyncClient``: each drives an operation of the extension."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from docplatform._native import Table
 
-# What each method needs: the first of these modules that is installed.
+# The modules that each method can use. It takes the first one that is installed.
 _MODULES = {
     "to_pandas": ("pandas",),
     "to_polars": ("polars",),
@@ -53,7 +53,7 @@ def needs(way: str, called: str) -> str:
 
 
 def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tuple[None, Exception]:
-    """The result of ``make``, or its error, to which the extension adds the table."""
+    """The result of ``make``, or its error. The extension adds the table to the error."""
     try:
         return make(table), None
     except Exception as error:  # noqa: BLE001  # the extension raises it

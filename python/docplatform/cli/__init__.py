@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ANSWER_PATIENCE = 5.0
 """How long a signal leaves the service for its answer to a write, in seconds."""
 NEEDED = ("click", "rich")
-"""What the extra ``cli`` brings."""
+"""The packages of the extra ``cli``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Has SIGTERM end a command as Ctrl-C does, also as process 1, to which it is delivered only if there is a handler."""
+    """Makes SIGTERM end a command as Ctrl-C does, also in process 1, which gets no SIGTERM without a handler."""
 
     def end(*_: object) -> None:
         raise exits.Terminated

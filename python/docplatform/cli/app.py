@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report_usage(error: click.ClickException) -> None:
-    # What was misspelt may be foreign text, or a key. A file's name is shown as it is, so that people recognise it.
+    # A misspelt argument may be foreign text, or a key. A file's name is shown as it is, so that people recognise it.
     message = error.format_message()
     message = shown(message if isinstance(error, Refusal) else secrets.hide(message))
     context = error.ctx if isinstance(error, click.UsageError) else None

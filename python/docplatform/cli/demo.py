@@ -81,7 +81,7 @@ def run() -> None:
         for title, piece in STEPS:
             code = dedent(piece).strip()
             print(f"\n{_bold('# ' + title)}\n{indent(code, '>>> ', lambda _: True)}", flush=True)
-            exec(compile(code, "<demo>", "exec"), names)  # noqa: S102  # the text above, nobody else's
+            exec(compile(code, "<demo>", "exec"), names)  # noqa: S102  # the text above and no other
         names["client"].close()
         seconds = time.perf_counter() - begun
         print(

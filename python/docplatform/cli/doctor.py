@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What the client takes in the place of the system's authorities, on Linux."""
+"""The variables that replace the system's authorities, on Linux."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 
@@ -64,7 +64,7 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
         try:
             code, answers = _ask(session, listings=listings)
         except (ConfigurationError, click.UsageError) as error:
-            # What only a whole client looks at, such as the budget. Nothing was sent.
+            # Some settings, such as the budget, are checked by a whole client only. Nothing was sent.
             code = Exit.USAGE
             settings.append(
                 Finding("other settings", "wrong", phrases.sentence(error), "correct it, or leave it out")
@@ -122,7 +122,7 @@ def _authorities() -> Iterator[Finding]:
         if file is not None:
             os.environ["SSL_CERT_FILE"] = file
     if not found:
-        # What the client says of these names what to do.
+        # The client's error about these names the remedy.
         found.append(_checked("certificates", "the system's", "", {"base_url": "https://localhost"}))
     is_enough = any(one.state == "ok" for one in found)
     for one in found:
@@ -261,14 +261,14 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
 
 
 def _said(error: DocPlatformError) -> str:
-    """What the service said, or else what happened."""
+    """The service's message, or else the error in words."""
     if isinstance(error, docplatform.StatusError) and error.message:
         return error.message
     return phrases.sentence(error, advises=False)
 
 
 def _after(error: DocPlatformError) -> list[Finding]:
-    """What an error says about the service, the key and the project."""
+    """The findings about the service, the key and the project that follow from an error."""
     said = _said(error)
     answered = Finding("service", "ok", "answered; this cost one request")
     taken, known = (

@@ -133,7 +133,7 @@ def fix(
 
 
 def plans(client: Client, days: Days) -> list[Plan]:
-    """What the list costs, listing by listing."""
+    """The cost of the list, listing by listing."""
     how: dict[str, Any] = {
         "date_from": days.date_from,
         "date_to": days.date_to,
@@ -149,7 +149,7 @@ def command(session: Session, days: Days, row: dict[str, Any]) -> str:
 
 
 def subject(row: dict[str, Any]) -> str:
-    """What ``--run`` calls a problem: its page, or ``search:`` and the phrase."""
+    """The problem as an argument of ``--run``: its page, or ``search:`` and the phrase."""
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 

@@ -1,4 +1,4 @@
-"""What the commands say about each listing. The extension knows how it is read and whether its counts add up."""
+"""The commands' words about each listing. The extension knows how it is read and whether its counts add up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Endpoint(NamedTuple):
-    """What the extension knows about a listing."""
+    """A listing, as the extension knows it."""
 
     name: str
     """The name of the client's method."""
@@ -38,11 +38,11 @@ class Listing:
     name: str
     """The name of its group of commands, and of the client's method."""
     summary: str
-    """What it is, for the help of the group."""
+    """The help of its group."""
     rows: str
-    """What a row of it is, as in "Export …"."""
+    """Its rows, as in "Export …"."""
     meaning: str
-    """What adds up, for the help."""
+    """Whether its counts add up, for the help."""
     by_page: str | None = None
     """The client's method that has one row for each page of the site."""
 
@@ -58,7 +58,7 @@ class Listing:
 
     @property
     def counts(self) -> str:
-        """What its totals count."""
+        """The things that its totals count."""
         return f"page {self.name}" if self.endpoint.adds_up else f"unique {self.name}"
 
     @property

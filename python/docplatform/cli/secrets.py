@@ -24,7 +24,7 @@ _OPTION = re.compile(
 _KEY = re.compile(
     r"(?<![\w./-])-*[A-Za-z][A-Za-z0-9]*_(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}(?![\w-]|[./]\w)", re.ASCII
 )
-"""What looks like a key: a prefix, an underscore, a long part with digits and letters. Not a path, nor a file with an ending."""
+"""A text that looks like a key: a prefix, an underscore, a long part with digits and letters. A path or a file with an ending does not."""
 _MIN_KEY = 8
 """A shorter value of the variable is not searched for, as many words would contain it."""
 

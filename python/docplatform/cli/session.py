@@ -154,7 +154,7 @@ class Session:
     settle_days: int | None = None
     organization: str | None = None
     on_budget: Literal["wait", "stop"] = "wait"
-    """What calls do when the budget is spent."""
+    """Whether calls wait or stop when the budget is spent."""
     dry_run: bool = False
     """Whether to print what the command would cost, and to send nothing."""
     refresh: bool = False
@@ -342,7 +342,7 @@ def logged(session: Session) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
-            # What it says is logged, and so shown.
+            # Its text is logged, and so it is shown.
             warnings.simplefilter("ignore", WaitWarning)
             warnings.simplefilter("always", UnrecordedJobWarning)
             warnings.showwarning = lambda message, *_, **__: say(

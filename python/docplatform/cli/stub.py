@@ -60,7 +60,7 @@ def rehearse(stub: StubServer, failure: str, active_polls: int) -> None:
 
 
 def serve(stub: StubServer) -> int:
-    """Serves until Ctrl-C. What a shell can evaluate goes to stdout, what people read to stderr."""
+    """Serves until Ctrl-C. Commands for a shell go to stdout, and lines for people to stderr."""
     line = "$env:{} = '{}'" if sys.platform == "win32" else "export {}={}"
     with _listening(stub):
         try:

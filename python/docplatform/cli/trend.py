@@ -131,6 +131,6 @@ def _announced(plan: Plan) -> str:
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
-    """What the JSON document has beside the rows of a trend."""
+    """The fields of the JSON document beside the rows of a trend."""
     names = ("date_from", "date_to", "every", "open_from", "requests", "warnings")
     return {name: getattr(found, name) for name in names}

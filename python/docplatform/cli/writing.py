@@ -41,7 +41,7 @@ class Writer:
     raw: bool
     bom: bool = False
     reading: str = "Reading visitors"
-    """What the progress says."""
+    """The text of the progress."""
     rows: int = 0
     """How many were written."""
     progress: Progress = field(default_factory=lambda: Progress("", quiet=True))

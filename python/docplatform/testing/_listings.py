@@ -48,7 +48,7 @@ class Shape:
 
 
 def _count(of_month: int, days: range) -> int:
-    """What happens so often in a month, in some days: it follows the readers, and days add up to their month exactly."""
+    """The number of events in some days, of ``of_month`` in a usual month. It follows the readers, and days add up to their month exactly."""
     first, end = story.FIRST_DAY.toordinal(), story.END_DAY.toordinal()
     start, stop = (
         int(story.USUAL.until(max(first, min(day, end - 1)))[0] * of_month / _READERS)
@@ -131,7 +131,7 @@ SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query asks for."""
+    """A query, as the stub understands it."""
 
     days: range
     start: int

@@ -145,7 +145,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Fault:
-    """What some requests get instead of the service's answer; ``None`` closes the connection."""
+    """A fault for some requests: another answer than the service's. ``None`` closes the connection."""
 
     answer: Answer | None
     times: int
@@ -180,7 +180,7 @@ class Refusal(Exception):  # noqa: N818  # an answer, not a fault of the stub
 
 
 def make_answer(status: int, body: object, headers: Sequence[tuple[str, str]]) -> Answer:
-    """An answer that a test asked for. What would break the framing is a ``ValueError``."""
+    """An answer that a test asked for. A header that would break the framing is a ``ValueError``."""
     if not 200 <= status <= 599:
         raise ValueError(f"status must be from 200 to 599, not {status}")
     for name, value in headers:

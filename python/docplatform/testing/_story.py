@@ -30,7 +30,7 @@ _PEOPLE = 5_000.0
 _RELEASE_WEEKS = (11, 42)
 """The ISO weeks on whose Tuesdays there is a release."""
 _RELEASE_MONTHS = (3, 10)
-"""The months in which these lie."""
+"""The months of these weeks."""
 
 Level = Callable[[int], float]
 """How much a page is read in a month, counted from January 2015; 1.0 is its usual."""
@@ -93,10 +93,10 @@ class Course:
     def __init__(self, level: Level = lambda _: 1.0) -> None:
         self._level = level
         self._before = [(0.0, 0.0)]
-        """What was read before each month, as far as it was asked for."""
+        """The readers before each month, as far as they were computed."""
 
     def until(self, ordinal: int) -> tuple[float, float]:
-        """What people and AI agents had read before a day from FIRST_DAY to END_DAY: one minus another is any range."""
+        """The reads of people and AI agents before a day from FIRST_DAY to END_DAY. The difference of two days is a range's."""
         day = date.fromordinal(ordinal)
         month = month_of(day)
         while len(self._before) <= month:
@@ -110,7 +110,7 @@ class Course:
 
 
 def _wave(size: float, best: float) -> Level:
-    """A year's ups and downs; ``best`` is the month in which it is the highest, 0 for January."""
+    """A year's ups and downs; ``best`` is the highest month, 0 for January."""
     return lambda month: exp(size * sin(pi * (month - best + 3) / 6))
 
 

@@ -166,7 +166,7 @@ class MadeUpRows:
 
 _Row = tuple[str, int, int, int]
 _Ends = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
-"""What people and AI agents had read before a range, after its first day, and at its end."""
+"""The reads of people and AI agents before a range, after its first day, and at its end."""
 
 _FIRST, _END = story.FIRST_DAY.toordinal(), story.END_DAY.toordinal()
 _COUNTS = ("human", "ai", "total")

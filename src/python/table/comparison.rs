@@ -2,8 +2,10 @@
 
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
+use crate::listing::columns::Cell;
 use crate::listing::endpoint::VISITORS;
-use crate::listing::rows::{Cell, Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
 use crate::python::prelude::*;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::{BaseTable, wrap};
@@ -179,12 +181,12 @@ pub fn _comparison(
 ) -> PyResult<Py<PyAny>> {
     let compared = py.detach(|| {
         let [rows, rows_before] = [rows, rows_before].map(|listed| {
-            let mut rows = Rows::new(VISITORS.fields, Some("path"));
+            let mut rows = RowsBuilder::new(VISITORS.fields, Some("path"), listed.len());
             for (path, human, ai, total) in &listed {
                 let [human, ai, total] = [*human, *ai, *total].map(Cell::Integer);
-                rows.push(&[Cell::Text(path), human, ai, total]);
+                rows.push([Cell::Text(path), human, ai, total]);
             }
-            rows
+            rows.finish()
         });
         let totals = [totals, totals_before].map(|[human, ai, total]| Totals { human, ai, total });
         Compared::of_rows([&rows, &rows_before], totals)

@@ -12,9 +12,9 @@ use crate::python::table::data::{Data, Meta};
 use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, dates};
 use crate::slices::Subject;
-use crate::slices::dataset::{self, Whose, Wish};
+use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
-use crate::store::{FinishedExport, FinishedExports, What};
+use crate::store::{Content, FinishedExport, FinishedExports};
 
 /// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
 /// request, rows, whether it was final.
@@ -44,23 +44,19 @@ pub fn _dataset_slices(
     let to = to.map(|to| to.whole_day(Setting::DateTo)).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path_of("store", store)?;
-    let (wish, whose) = (
-        Wish {
+    let (selection, owner) = (
+        SliceSelection {
             endpoint: listing,
             every,
             projects,
             from,
             to,
         },
-        whose(base_url, organization),
+        owner(base_url, organization),
     );
     let look = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        wish.choose(
-            whose
-                .latest(&stored, What::Pages, |name| std::env::var_os(name))
-                .await?,
-        )
+        selection.choose(owner.latest(&stored, Content::Pages).await?)
     };
     let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
@@ -138,19 +134,17 @@ pub fn _read_stored(
     let file = collect::path_of("store", store)?;
     let of = Subject {
         endpoint: listing,
-        what: What::of(by_path),
+        content: Content::of(by_path),
     };
     let (name, days) = (file.display().to_string(), slices.clone());
-    let (project, whose) = (
-        project_id.as_deref().map(str::to_owned),
-        whose(base_url, organization),
-    );
+    let project = project_id.as_deref().map(str::to_owned);
+    let owner = owner(base_url, organization);
     let read = move |_| async move {
         let (now, slices, store) = (clock.now(), days, name);
         let query = StoreQuery {
             of,
             project,
-            whose,
+            owner,
             slices,
             every,
             settle_days,
@@ -177,10 +171,11 @@ pub fn _read_stored(
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
-fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
-    Whose {
+fn owner(base_url: Option<&str>, organization: Option<&str>) -> OwnerFilter {
+    OwnerFilter {
         base_url: base_url.map(str::to_owned),
         organization: organization.map(str::to_owned),
+        env: |name| std::env::var_os(name),
     }
 }
 

@@ -9,22 +9,22 @@ pub mod reports;
 pub mod whole_file;
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_schema::{DataType, FieldRef};
 use pyo3::types::PyByteArray;
 
 use crate::dates::slices::{Every, Slice};
-use crate::listing::endpoint::Holds;
-use crate::listing::rows::{Cell, Row};
+use crate::listing::columns::Cell;
+use crate::listing::endpoint::{ColumnKind, position};
+use crate::listing::rows::Row;
 use crate::python::listing::rows;
 use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
 use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
-use crate::table::record::{DAYS, Layout};
+use crate::table::layout::{DAYS, Layout};
 use crate::table::{Table, extras, number};
 
 /// The number of different texts of a column that are shared by its rows.
@@ -58,24 +58,17 @@ getters! {
 
 impl BaseTable {
     fn field(&self, name: &str) -> PyResult<usize> {
-        let found = self
-            .0
-            .table
-            .layout()
-            .fields
-            .iter()
-            .position(|field| field.name == name);
-        found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        position(self.0.table.layout.fields, name)
+            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
     /// An extra column's values in some rows.
-    fn extra<'py>(
-        &self,
+    fn extra<'py, 'a>(
         py: Python<'py>,
-        column: extras::Column<'_>,
-        rows: Range<usize>,
+        column: extras::ExtraColumn<'_>,
+        rows: impl Iterator<Item = Row<'a>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let values = column.values(self.0.table.extras(), rows);
+        let values = rows.map(|row| column.value(row.other));
         let made: PyResult<Vec<_>> = match column.kind {
             extras::ExtraType::Text => values
                 .map(|value| {
@@ -185,8 +178,8 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_dicts")]
     pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let mut dicts = rows::Dicts::new(py, self.0.table.layout());
-        let made: PyResult<Vec<_>> = self.0.table.records().map(|row| dicts.make(row)).collect();
+        let mut dicts = rows::Dicts::new(py, self.0.table.layout);
+        let made: PyResult<Vec<_>> = self.0.table.rows().map(|row| dicts.make(row)).collect();
         Ok(PyList::new(py, made?)?.into_any().unbind())
     }
 
@@ -258,7 +251,7 @@ impl BaseTable {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
-                let layout = Layout::of(self.0.table.layout().fields);
+                let layout = Layout::of(self.0.table.layout.fields);
                 Encoder::new(Format::Pickled, layout).encode(self.0.table.rows(), &mut lines)?;
                 Ok((serde_json::to_string(&self.0.meta)?, lines))
             })
@@ -270,7 +263,7 @@ impl BaseTable {
 
     /// The columns before anything else the service sent, and what each holds.
     fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (all, layout) = (PyDict::new(py), self.0.table.layout());
+        let (all, layout) = (PyDict::new(py), self.0.table.layout);
         for (name, holds) in DAYS
             .into_iter()
             .zip(["days", "days", "count"])
@@ -279,14 +272,14 @@ impl BaseTable {
             all.set_item(name, holds)?;
         }
         for field in layout.fields {
-            let holds = match field.holds {
-                Holds::Text => "text",
-                Holds::Integer if field.required => "count",
-                Holds::Integer => "int",
-                Holds::Float => "float",
-                Holds::Flag => "bool",
-                Holds::Time => "time",
-                Holds::Json => "json",
+            let holds = match field.kind {
+                ColumnKind::Text => "text",
+                ColumnKind::Integer if field.required => "count",
+                ColumnKind::Integer => "int",
+                ColumnKind::Float => "float",
+                ColumnKind::Bool => "bool",
+                ColumnKind::Time => "time",
+                ColumnKind::Json => "json",
             };
             all.set_item(field.name, holds)?;
         }
@@ -297,7 +290,7 @@ impl BaseTable {
     /// the least.
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
-        if table.layout().days && DAYS.contains(&name) {
+        if table.layout.days && DAYS.contains(&name) {
             let number = |days: Option<Slice>| {
                 let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
                 let number = match name {
@@ -324,8 +317,8 @@ impl BaseTable {
             );
         }
         let field = self.field(name)?;
-        let none = match table.layout().fields.get(field).map(|field| field.holds) {
-            Some(Holds::Float) => f64::NAN.to_ne_bytes(),
+        let none = match table.layout.fields.get(field).map(|field| field.kind) {
+            Some(ColumnKind::Float) => f64::NAN.to_ne_bytes(),
             _ => i64::MIN.to_ne_bytes(),
         };
         let value = |row: Row<'_>| match row.cell(field) {
@@ -374,15 +367,15 @@ impl BaseTable {
     /// Whatever else the service sent: for each name the type, and the values or `None`.
     fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for column in extras::columns(self.0.table.extras()).iter() {
+        for column in extras::columns(self.0.table.others()).iter() {
             let kind = match column.kind {
                 extras::ExtraType::Int => "int",
                 extras::ExtraType::Float => "float",
                 extras::ExtraType::Bool => "bool",
                 extras::ExtraType::Text => "text",
             };
-            let values = self.extra(py, column, 0..self.0.table.len())?;
-            all.set_item(self.0.table.layout().extra(column.name), (kind, values))?;
+            let values = Self::extra(py, column, self.0.table.rows())?;
+            all.set_item(self.0.table.layout.extra(column.name), (kind, values))?;
         }
         Ok(all)
     }
@@ -398,7 +391,7 @@ impl BaseTable {
         let stop = stop.min(table.len());
         let rows = start.min(stop)..stop;
         let mut all = Vec::new();
-        if table.layout().days {
+        if table.layout.days {
             let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
             for of in ends {
                 let days = table
@@ -409,12 +402,11 @@ impl BaseTable {
                     days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?,
                 )?);
             }
-            all.push(PyList::new(
-                py,
-                table.day_counts(rows.clone()).collect::<Vec<_>>(),
-            )?);
+            let counts = table.days(rows.clone());
+            let counts = counts.map(|days| days.map_or(0, |days| days.count()));
+            all.push(PyList::new(py, counts.collect::<Vec<_>>())?);
         }
-        for field in 0..table.layout().fields.len() {
+        for field in 0..table.layout.fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
                 Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
                 cell => rows::value(py, cell, None),
@@ -426,8 +418,12 @@ impl BaseTable {
                 .collect();
             all.push(PyList::new(py, made?)?);
         }
-        for column in extras::columns(table.extras()).iter() {
-            all.push(self.extra(py, column, rows.clone())?);
+        for column in extras::columns(table.others()).iter() {
+            all.push(Self::extra(
+                py,
+                column,
+                rows.clone().filter_map(|at| table.row(at)),
+            )?);
         }
         Ok(all)
     }
@@ -569,8 +565,8 @@ impl TableRows {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         self.table
-            .record(at)
-            .map(|row| rows::Dicts::new(py, self.table.layout()).make(row))
+            .row(at)
+            .map(|row| rows::Dicts::new(py, self.table.layout).make(row))
             .transpose()
     }
 }

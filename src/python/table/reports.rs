@@ -3,8 +3,8 @@
 use crate::dates::slices::Slice;
 use crate::python::prelude::*;
 use crate::slices::plan::Plan;
-use crate::slices::sync::{FailedSlice, Filled, Sync};
-use crate::store::What;
+use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
+use crate::store::Content;
 
 pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
@@ -33,14 +33,14 @@ pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
             exact,
             plan.hours,
             slices,
-            plan.what == What::Totals,
+            plan.content == Content::Totals,
         ))?
         .unbind())
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
 pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
-    let Filled {
+    let SyncCounts {
         slices,
         cached,
         open,

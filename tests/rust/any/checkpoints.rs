@@ -5,7 +5,7 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -122,7 +122,8 @@ fn export(
                     "{:?}",
                     turn.findings
                 );
-                place = Checkpoint::parse(&turn.mark.behind(handed).text(), BASE_URL).unwrap();
+                place =
+                    Checkpoint::parse(&turn.position.checkpoint(handed).text(), BASE_URL).unwrap();
                 assert_eq!(place.rows, paths.len() as u64);
             }
         }

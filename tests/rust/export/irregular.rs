@@ -291,15 +291,19 @@ async fn a_last_page_that_left_rows_out_is_resumed_within() {
         let last = all.last().unwrap();
         assert_eq!(
             (
-                last.mark.offset(),
-                last.mark.shape().has_more,
+                last.position.offset(),
+                last.position.has_more,
                 last.rows.len()
             ),
             (3, false, 2)
         );
-        let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN))
-            .await
-            .unwrap();
+        let rest = export(pager_at(
+            &script,
+            reread(&last.position.checkpoint(1)),
+            PLAIN,
+        ))
+        .await
+        .unwrap();
         assert_eq!(
             (&rest.paths[..], rest.warnings),
             (&names(&last.rows)[1..], vec![])
@@ -317,17 +321,21 @@ async fn rows_that_were_handed_out_are_remembered_within_the_window() {
         .unwrap();
     // In the next part pages are shorter than what was handed out, and more of them than the window holds.
     let short = pages((0..10).map(|n| answer(n..n + 1)).chain([answer(10..13)]));
-    let mut pager = pager_at(&short, reread(&first.mark.behind(11)), PLAIN);
+    let mut pager = pager_at(&short, reread(&first.position.checkpoint(11)), PLAIN);
     for _ in 0..10 {
         let again = turn(&mut pager).await.unwrap().unwrap();
         assert_eq!(again.rows.len(), 0);
         // Nor are they forgotten by a third part.
-        let offset = usize::try_from(again.mark.offset()).unwrap() + 1;
+        let offset = usize::try_from(again.position.offset()).unwrap() + 1;
         let rest = pages([answer(offset..14)]);
-        let third = turn(&mut pager_at(&rest, reread(&again.mark.behind(0)), PLAIN))
-            .await
-            .unwrap()
-            .unwrap();
+        let third = turn(&mut pager_at(
+            &rest,
+            reread(&again.position.checkpoint(0)),
+            PLAIN,
+        ))
+        .await
+        .unwrap()
+        .unwrap();
         assert_eq!(names(&third.rows), ["/11", "/12", "/13"], "from {offset}");
     }
     assert_eq!(

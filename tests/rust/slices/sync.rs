@@ -11,8 +11,8 @@ use docplatform::error::Kind;
 use docplatform::http::Outgoing;
 use docplatform::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{Filled, Sync, SyncScope, sync};
-use docplatform::store::What;
+use docplatform::slices::sync::{Sync, SyncCounts, SyncScope, sync};
+use docplatform::store::Content;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance, timeout};
 
@@ -35,7 +35,7 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
         slices,
         of: vec![Subject {
             endpoint: VISITORS,
-            what: What::Pages,
+            content: Content::Pages,
         }],
         until: None,
     }
@@ -90,13 +90,13 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     assert_eq!(
         filled,
-        Filled {
+        SyncCounts {
             slices: 6,
             cached: 0,
             open: 4,
             requests: 6,
             rows: 180,
-            ..Filled::default()
+            ..SyncCounts::default()
         }
     );
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
@@ -140,8 +140,8 @@ fn listing(url: &url::Url) -> String {
     url.path_segments().unwrap().next_back().unwrap().to_owned()
 }
 
-fn subjects(endpoints: &[&'static Endpoint], what: What) -> Vec<Subject> {
-    let subject = |&endpoint| Subject { endpoint, what };
+fn subjects(endpoints: &[&'static Endpoint], content: Content) -> Vec<Subject> {
+    let subject = |&endpoint| Subject { endpoint, content };
     endpoints.iter().map(subject).collect()
 }
 
@@ -154,7 +154,7 @@ async fn the_listings_of_a_slice_are_fetched_together_and_the_sync_ends_in_time(
     let shop = Shop::new();
     let client = shop.client(&script);
     let mut wanted = wanted(&["a"], days("2026-01-01", "2026-01-06"));
-    wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+    wanted.of = subjects(&[VISITORS, VIEWS], Content::Totals);
     // While another sync fills the store, or if its time is over, a sync says how much is left.
     let running = client.exports().unwrap().lock().await.unwrap();
     let busy = run(&client, &wanted, WaitOrStop::Stop).await;
@@ -264,7 +264,7 @@ async fn a_project_without_any_listing_holds_up_no_other() {
             })
         });
         let mut wanted = wanted(&["gone", "gone-too", "a"], days("2026-01-01", "2026-01-02"));
-        wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+        wanted.of = subjects(&[VISITORS, VIEWS], Content::Totals);
         let done = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert!(!done.given_up, "{seed}");
         let mut failed: Vec<_> = done.failures.iter().map(|failed| failed.listing).collect();
@@ -454,13 +454,13 @@ async fn of_two_the_second_waits_or_leaves() {
     drop(running);
     assert_eq!(
         waiting.await.filled,
-        Filled {
+        SyncCounts {
             slices: 1,
             cached: 0,
             open: 0,
             requests: 1,
             rows: 30,
-            ..Filled::default()
+            ..SyncCounts::default()
         }
     );
     assert_eq!(

@@ -17,8 +17,8 @@ use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, slices};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{Filled, SyncScope, sync};
-use docplatform::store::{Store, What};
+use docplatform::slices::sync::{SyncCounts, SyncScope, sync};
+use docplatform::store::{Content, Store};
 use tokio::time::Instant;
 
 use crate::helpers::site::Site;
@@ -94,7 +94,7 @@ async fn child_that_syncs() {
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
         of: vec![Subject {
             endpoint: VISITORS,
-            what: What::Pages,
+            content: Content::Pages,
         }],
         until: None,
     };
@@ -108,7 +108,7 @@ async fn child_that_syncs() {
     )
     .await;
     assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
-    let Filled {
+    let SyncCounts {
         slices,
         cached,
         open,

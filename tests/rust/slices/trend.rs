@@ -10,8 +10,8 @@ use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
 use docplatform::slices::plan::plan;
 use docplatform::slices::sync::{SyncScope, sync};
-use docplatform::slices::trend::{Trend, trend};
-use docplatform::store::What;
+use docplatform::slices::{reader::SlicedTable, trend::trend};
+use docplatform::store::Content;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 
@@ -21,11 +21,11 @@ use crate::helpers::support::{Recorder, Script, options, segment};
 
 const TOTALS: Subject = Subject {
     endpoint: VISITORS,
-    what: What::Totals,
+    content: Content::Totals,
 };
 const PAGES: Subject = Subject {
     endpoint: VISITORS,
-    what: What::Pages,
+    content: Content::Pages,
 };
 
 /// The day on the shop's clock.
@@ -48,11 +48,11 @@ fn quarter(shop: &Shop) -> Vec<Slice> {
     .unwrap()
 }
 
-async fn totals(client: &Client, slices: &[Slice]) -> Trend {
+async fn totals(client: &Client, slices: &[Slice]) -> SlicedTable {
     trended(client, slices, TOTALS).await
 }
 
-async fn trended(client: &Client, slices: &[Slice], of: Subject) -> Trend {
+async fn trended(client: &Client, slices: &[Slice], of: Subject) -> SlicedTable {
     trend(
         client,
         &segment("demo"),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
-use docplatform::listing::rows::Totals;
-use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
+use docplatform::listing::page::Totals;
+use docplatform::store::{ClientStore, Content, Exports, Range, Store, StoredPage, StoredRange};
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -76,9 +76,9 @@ impl Shop {
     }
 
     /// The stored exports of `range` in pages of 250.
-    async fn stock(&self, range: &Range) -> Stock {
+    async fn stored_range(&self, range: &Range) -> StoredRange {
         self.exports
-            .stock(range.clone(), What::Pages, 250)
+            .stored_range(range.clone(), Content::Pages, 250)
             .await
             .unwrap()
     }
@@ -87,7 +87,7 @@ impl Shop {
     async fn fetch(&self, range: &Range, pages: u64, refresh: bool) -> u64 {
         let export = self
             .exports
-            .begin(range.clone(), What::Pages, 250, refresh)
+            .begin(range.clone(), Content::Pages, 250, refresh)
             .await
             .unwrap();
         if export.finished.is_some() {
@@ -141,7 +141,7 @@ async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
         shop.kept().await,
         [(2, NOW), (3, NOW + DAY), (1, NOW + 2 * DAY)]
     );
-    assert_eq!(shop.stock(&open()).await.latest.unwrap().pages, 1);
+    assert_eq!(shop.stored_range(&open()).await.latest.unwrap().pages, 1);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
     shop.fetch(&settled(), 2, false).await;
     assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
     assert_eq!(
-        shop.stock(&settled()).await.finished.unwrap().pages,
+        shop.stored_range(&settled()).await.finished.unwrap().pages,
         3,
         "the latest is what one gets"
     );
@@ -163,16 +163,19 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
     for (range, taken_up) in [(settled(), true), (open(), false)] {
         let export = shop
             .exports
-            .begin(range.clone(), What::Pages, 250, false)
+            .begin(range.clone(), Content::Pages, 250, false)
             .await
             .unwrap();
         shop.put(export.id, shop.page(0, 250, 250, true), None)
             .await
             .unwrap();
         shop.hands.later(DAY);
-        assert!(shop.stock(&range).await.unfinished.is_some());
+        assert!(shop.stored_range(&range).await.unfinished.is_some());
         shop.hands.later(1);
-        assert_eq!(shop.stock(&range).await.unfinished.is_some(), taken_up);
+        assert_eq!(
+            shop.stored_range(&range).await.unfinished.is_some(),
+            taken_up
+        );
     }
 }
 
@@ -180,11 +183,11 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
 async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
     let shop = shop();
     shop.exports
-        .begin(open(), What::Pages, 250, false)
+        .begin(open(), Content::Pages, 250, false)
         .await
         .unwrap();
     shop.fetch(&open(), 2, true).await;
-    assert_eq!(shop.stock(&open()).await.unfinished, None);
+    assert_eq!(shop.stored_range(&open()).await.unfinished, None);
 }
 
 #[tokio::test]
@@ -192,18 +195,22 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
     let shop = shop();
     let export = shop
         .exports
-        .begin(settled(), What::Pages, 100, false)
+        .begin(settled(), Content::Pages, 100, false)
         .await
         .unwrap();
     shop.put(export.id, shop.page(0, 100, 100, true), None)
         .await
         .unwrap();
-    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    assert_eq!(shop.stored_range(&settled()).await, StoredRange::default());
     shop.put(export.id, shop.page(100, 100, 3, false), None)
         .await
         .unwrap();
     assert_eq!(
-        shop.stock(&settled()).await.finished.unwrap().page_size,
+        shop.stored_range(&settled())
+            .await
+            .finished
+            .unwrap()
+            .page_size,
         100
     );
 }
@@ -213,7 +220,7 @@ async fn pages_in_any_order_make_one_export() {
     let shop = shop();
     let export = shop
         .exports
-        .begin(settled(), What::Pages, 250, false)
+        .begin(settled(), Content::Pages, 250, false)
         .await
         .unwrap()
         .id;
@@ -223,11 +230,11 @@ async fn pages_in_any_order_make_one_export() {
     assert!(!put(1000, 0, false).await.unwrap());
     assert!(!put(500, 250, true).await.unwrap());
     assert!(!put(0, 250, true).await.unwrap());
-    let unfinished = shop.stock(&settled()).await.unfinished.unwrap();
+    let unfinished = shop.stored_range(&settled()).await.unfinished.unwrap();
     assert_eq!((unfinished.pages, unfinished.next), (1, 250));
     assert!(!put(750, 9, false).await.unwrap());
     assert!(put(250, 250, true).await.unwrap());
-    let finished = shop.stock(&settled()).await.finished.unwrap();
+    let finished = shop.stored_range(&settled()).await.finished.unwrap();
     assert_eq!((finished.pages, finished.rows), (4, 759));
     assert_eq!(shop.exports.page(export, 1000).await.unwrap(), None);
 }
@@ -235,7 +242,7 @@ async fn pages_in_any_order_make_one_export() {
 #[tokio::test]
 async fn a_page_that_two_processes_fetched_is_kept_once() {
     let shop = shop();
-    let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
+    let begin = || shop.exports.begin(settled(), Content::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
     assert_eq!(first.id, second.id);
     shop.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS))
@@ -261,7 +268,11 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
         250
     );
     assert_eq!(
-        shop.stock(&settled()).await.unfinished.unwrap().totals,
+        shop.stored_range(&settled())
+            .await
+            .unfinished
+            .unwrap()
+            .totals,
         Some(TOTALS)
     );
     // One that was cut short by the rows that were wanted gives way.
@@ -271,14 +282,17 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
     shop.put(first.id, shop.page(250, 250, 250, true), None)
         .await
         .unwrap();
-    assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
+    assert_eq!(
+        shop.stored_range(&settled()).await.unfinished.unwrap().next,
+        500
+    );
 }
 
 #[tokio::test]
 async fn a_finished_export_keeps_its_pages() {
     let shop = shop();
     shop.fetch(&settled(), 1, false).await;
-    let before = shop.stock(&settled()).await.finished.unwrap();
+    let before = shop.stored_range(&settled()).await.finished.unwrap();
     // Another call asked for the page at the same time, and more rows came.
     assert!(
         shop.put(before.id, shop.page(0, 300, 300, true), None)
@@ -286,7 +300,7 @@ async fn a_finished_export_keeps_its_pages() {
             .unwrap()
     );
     assert_eq!(
-        shop.stock(&settled()).await.finished.as_ref(),
+        shop.stored_range(&settled()).await.finished.as_ref(),
         Some(&before)
     );
     assert_eq!(
@@ -302,7 +316,10 @@ async fn an_export_begins_with_its_first_request() {
         settles: Some(NOW + DAY),
         ..settled()
     };
-    let begin = || shop.exports.begin(range.clone(), What::Pages, 250, false);
+    let begin = || {
+        shop.exports
+            .begin(range.clone(), Content::Pages, 250, false)
+    };
     let export = begin().await.unwrap().id;
     // Two requests that waited for the budget: the second answer comes first.
     shop.hands.set(NOW + 2 * DAY);
@@ -315,13 +332,13 @@ async fn an_export_begins_with_its_first_request() {
             .unwrap();
     }
     assert_eq!(begin().await.unwrap().begun, NOW + DAY + 5);
-    assert_eq!(shop.stock(&range).await.finished.unwrap().id, export);
+    assert_eq!(shop.stored_range(&range).await.finished.unwrap().id, export);
 }
 
 #[tokio::test]
 async fn a_page_that_waits_for_the_store_doubts_no_export_that_began_meanwhile() {
     let shop = shop();
-    let begin = || shop.exports.begin(settled(), What::Pages, 250, true);
+    let begin = || shop.exports.begin(settled(), Content::Pages, 250, true);
     let (waiting, meanwhile) = (begin().await.unwrap().id, begin().await.unwrap().id);
     let lock = in_a_transaction(shop.store.path());
     let mut put = pin!(shop.put(waiting, shop.page(0, 250, 7, false), None));
@@ -342,7 +359,7 @@ async fn a_page_that_waits_for_the_store_doubts_no_export_that_began_meanwhile()
 #[tokio::test]
 async fn totals_are_an_export_of_one_request() {
     let shop = shop();
-    let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
+    let begin = || shop.exports.begin(settled(), Content::Totals, 1, false);
     let export = begin().await.unwrap();
     assert!(
         shop.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS))
@@ -352,8 +369,8 @@ async fn totals_are_an_export_of_one_request() {
     let finished = begin().await.unwrap();
     assert_eq!((finished.totals, finished.pages), (Some(TOTALS), 1));
     assert_eq!(
-        shop.stock(&settled()).await,
-        Stock::default(),
+        shop.stored_range(&settled()).await,
+        StoredRange::default(),
         "its rows are not in the store"
     );
 }
@@ -388,7 +405,11 @@ async fn what_differs_in_anything_is_another_range() {
             ..settled()
         },
     ] {
-        assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
+        assert_eq!(
+            shop.stored_range(&other).await,
+            StoredRange::default(),
+            "{other:?}"
+        );
     }
     let owner = owner(key("dp_another"));
     let other = Exports::new(Arc::new(ClientStore {
@@ -397,8 +418,11 @@ async fn what_differs_in_anything_is_another_range() {
         owner,
     }));
     assert_eq!(
-        other.stock(settled(), What::Pages, 250).await.unwrap(),
-        Stock::default()
+        other
+            .stored_range(settled(), Content::Pages, 250)
+            .await
+            .unwrap(),
+        StoredRange::default()
     );
 }
 
@@ -408,7 +432,7 @@ async fn what_a_person_deletes_is_gone() {
     shop.fetch(&settled(), 3, false).await;
     let unfinished = shop
         .exports
-        .begin(open(), What::Pages, 250, false)
+        .begin(open(), Content::Pages, 250, false)
         .await
         .unwrap();
     let other = Connection::open(shop.store.path()).unwrap();
@@ -421,7 +445,7 @@ async fn what_a_person_deletes_is_gone() {
         .unwrap();
     assert_eq!(left, 0);
     drop(other);
-    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    assert_eq!(shop.stored_range(&settled()).await, StoredRange::default());
     let error = shop
         .put(unfinished.id, shop.page(0, 250, 1, false), None)
         .await
@@ -443,7 +467,10 @@ async fn damage_is_an_error() {
             .await
             .unwrap();
         let page = async {
-            let stock = shop.exports.stock(settled(), What::Pages, 250).await?;
+            let stock = shop
+                .exports
+                .stored_range(settled(), Content::Pages, 250)
+                .await?;
             shop.exports.page(stock.finished.unwrap().id, 0).await
         };
         let error = page.await.unwrap_err();
@@ -478,7 +505,7 @@ async fn a_row_takes_less_than_sixty_bytes() {
     let shop = shop();
     let export = shop
         .exports
-        .begin(settled(), What::Pages, 250, false)
+        .begin(settled(), Content::Pages, 250, false)
         .await
         .unwrap()
         .id;
@@ -517,7 +544,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let shop = shop();
-            let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+            let export = shop.exports.begin(settled(), Content::Pages, 250, false).await.unwrap().id;
             let mut missing: std::collections::BTreeSet<_> = (0..pages).collect();
             let order = order.iter().map(|index| index.index(usize::try_from(pages).unwrap()) as u64);
             for number in order.chain(0..pages) {

@@ -5,24 +5,22 @@
 //!
 //! Here is where an export stands; `turn` hands its rows out.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::{process, vec};
 
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::{Paging, Turn};
+use crate::export::pager::{CheckedPage, Paging};
+use crate::export::position::PagePosition;
 use crate::export::source;
 use crate::export::stream::{ExportStream, Remainder};
-use crate::export::trail::Mark;
 use crate::listing::Listing;
-use crate::listing::rows::{Rows, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::Rows;
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
-use crate::python::errors;
+use crate::python::prelude::*;
 
 mod turn;
 
@@ -35,14 +33,14 @@ struct PageAtHand {
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
     source: Rows,
-    mark: Arc<Mark>,
+    position: Arc<PagePosition>,
 }
 
 impl PageAtHand {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark
-            .behind(self.mark.rows().saturating_sub(self.rows.len()))
+        self.position
+            .checkpoint(self.position.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -81,7 +79,7 @@ impl State {
     }
 }
 
-pub(crate) struct RowReader {
+pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     paging: Paging,
     inside: Arc<Inside>,
@@ -91,7 +89,7 @@ pub(crate) struct RowReader {
 
 impl RowReader {
     /// `refresh`: the rows are fetched even if the store has them.
-    pub(crate) fn new(
+    pub fn new(
         handle: Arc<Handle>,
         on_budget: WaitOrStop,
         refresh: bool,
@@ -127,12 +125,12 @@ impl RowReader {
         crate::lock(&self.state)
     }
 
-    pub(crate) fn inside(&self) -> &Arc<Inside> {
+    pub fn inside(&self) -> &Arc<Inside> {
         &self.inside
     }
 
     /// Begins a pass. One after the end is a mistake that silence would hide.
-    pub(crate) fn begin(&self) -> PyResult<()> {
+    pub fn begin(&self) -> PyResult<()> {
         if self.state().ended {
             return Err(PyRuntimeError::new_err(
                 "this iterator was read to its end; call the client's method again for a new one",
@@ -142,25 +140,25 @@ impl RowReader {
     }
 
     /// Where to continue: after the last row that was handed out.
-    pub(crate) fn checkpoint(&self) -> String {
+    pub fn checkpoint(&self) -> String {
         self.state().place().text()
     }
 
-    pub(crate) fn tell_checkpoint(
+    pub fn tell_checkpoint(
         self: &Arc<Self>,
     ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
         let reader = Arc::clone(self);
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    pub(crate) fn has_store(&self) -> bool {
+    pub fn has_store(&self) -> bool {
         self.handle
             .client()
             .is_ok_and(|client| client.settings().store.is_some())
     }
 
     /// What it lists and how far it is, without asking for anything.
-    pub(crate) fn repr(&self, class: &str) -> String {
+    pub fn repr(&self, class: &str) -> String {
         let place = self.state().place();
         let mut parts = vec![format!(
             "path='{}'",
@@ -176,16 +174,16 @@ impl RowReader {
         )
     }
 
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         self.state().warnings.clone()
     }
 
-    pub(crate) fn listing(&self) -> Listing {
+    pub fn listing(&self) -> Listing {
         self.state().start.listing.clone()
     }
 
     /// The most rows that are still handed out, if that is known.
-    pub(crate) fn most(&self) -> Option<u64> {
+    pub fn most(&self) -> Option<u64> {
         self.paging_after(self.state().handed).max_rows
     }
 
@@ -217,10 +215,10 @@ impl RowReader {
                 let spent = page.source.len() - page.rows.len();
                 let mut rows = page.source.clone();
                 rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
-                Turn {
+                CheckedPage {
                     rows,
                     findings: Vec::new(),
-                    mark: Arc::clone(&page.mark),
+                    position: Arc::clone(&page.position),
                 }
             });
         Remainder {
@@ -234,7 +232,10 @@ impl RowReader {
     pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
         let last = stream.arrived();
         let mut state = self.state();
-        state.start = last.map_or_else(|| state.place(), |mark| mark.behind(mark.rows()));
+        state.start = last.map_or_else(
+            || state.place(),
+            |position| position.checkpoint(position.rows()),
+        );
         state.handed += rows;
         state.ended |= ended;
         state.totals = state.totals.or(stream.totals());
