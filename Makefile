@@ -111,7 +111,7 @@ docs: $(STAMPS)/installed $(STAMPS)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build
 	$(BIN)/python docs/build.py finish
 
-WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml
+WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml examples/fix-weekly.yml
 
 ## lint: formats, lints, types, stubs, workflows
 lint: $(STAMPS)/installed $(STAMPS)/dev

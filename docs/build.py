@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from base64 import b64decode
 from pathlib import Path
@@ -17,12 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 from links import problems
-from stubs import as_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import click
 
 ROOT = Path(__file__).parent.parent
 PAGES, SITE = ROOT / "target" / "docs", ROOT / "target" / "site"
@@ -36,8 +32,12 @@ MOVED = {
 REPOSITORY = "https://github.com/docplatform/docplatform"
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
-WIDTH = 76
-"""How many characters of code fit into a line of a page."""
+DESCRIBED = re.compile(r"^<!-- (docplatform\.[\w.]+) -->\n.*?^<!-- end of \1 -->$", re.MULTILINE | re.DOTALL)
+"""The text that release/reference.py writes for readers of the repository. On the site it is mkdocstrings' work, with links and a table of contents."""
+MODULES = ("docplatform.errors", "docplatform.testing")
+MODULE = (
+    "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false\n      show_bases: true"
+)
 BOOSTS = {
     "listings/": 5,
     "how-to/": 4,
@@ -83,9 +83,8 @@ def prepare() -> None:
         target = PAGES / _on_site(name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":
-            target.write_text(
-                _boosted(_page(path.read_text(encoding="utf-8"), name), target), encoding="utf-8"
-            )
+            page = DESCRIBED.sub(_directive, _page(path.read_text(encoding="utf-8"), name))
+            target.write_text(_boosted(page, target), encoding="utf-8")
         elif path.suffix == ".ipynb":
             target.write_text(_boosted(_notebook(path, target.parent), target), encoding="utf-8")
         else:
@@ -103,8 +102,12 @@ def _boosted(text: str, target: Path) -> str:
     return f"---\nsearch:\n  boost: {boost}\n---\n\n{text}"
 
 
+def _directive(found: re.Match[str]) -> str:
+    return f"::: {found[1]}{MODULE if found[1] in MODULES else ''}"
+
+
 def _page(text: str, name: str) -> str:
-    """A page with its links as the site has them, and with the commands' help in its place."""
+    """A page with its links as the site has them."""
 
     def link(found: re.Match[str]) -> str:
         wanted = os.path.normpath(os.path.join(os.path.dirname(name), found[1]))  # noqa: PTH118, PTH120
@@ -116,31 +119,7 @@ def _page(text: str, name: str) -> str:
         return f"]({there}{found[2] or ''})"
 
     parts = FENCED.split(text)
-    text = "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
-    if "<!-- commands -->" in text:
-        from docplatform.cli.app import cli
-
-        text = text.replace("<!-- commands -->", "\n".join(_commands(cli, "docplatform")))
-    return text
-
-
-def _commands(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
-    import click
-
-    settings = {**command.context_settings, "max_content_width": WIDTH, "terminal_width": WIDTH}
-    context = click.Context(command, info_name=name, parent=above, **settings)
-    shown = context.command_path
-    if name in ("demo", "stub"):
-        # These two are argparse's, as they need no extra.
-        line = [sys.executable, "-m", "docplatform", name, "--help"]
-        done = subprocess.run(
-            line, env=os.environ | {"COLUMNS": str(WIDTH)}, stdout=subprocess.PIPE, text=True, check=True
-        )
-        yield f"## `{shown}`\n\n```text\n{done.stdout}```\n"
-        return
-    yield f"## `{shown}`\n\n```text\n{command.get_help(context)}\n```\n"
-    for part, below in getattr(command, "commands", {}).items():
-        yield from _commands(below, part, context)
+    return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
 def _notebook(path: Path, folder: Path) -> str:
@@ -185,8 +164,12 @@ def finish() -> None:
     for page in PAGES.rglob("*.md"):
         twin = SITE / page.relative_to(PAGES)
         twin.parent.mkdir(parents=True, exist_ok=True)
-        text = page.read_text(encoding="utf-8").partition("\n---\n\n")[2]
-        twin.write_text(as_markdown(text), encoding="utf-8")
+        source = ROOT / "docs" / page.relative_to(PAGES)
+        if source.parent.name == "reference":
+            text = _page(source.read_text(encoding="utf-8"), f"docs/reference/{source.name}")
+        else:
+            text = page.read_text(encoding="utf-8").partition("\n---\n\n")[2]
+        twin.write_text(text, encoding="utf-8")
     if missing := sorted(_without_twin()):
         raise SystemExit("\n".join(["the Markdown for machines is wrong:", *missing]))
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)

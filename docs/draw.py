@@ -13,6 +13,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from functools import partial
+from html import escape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+    from docplatform import Job
+
 ROOT = Path(__file__).parent.parent
 PICTURES, SITE, LOOKED_AT = ROOT / "docs" / "pictures", ROOT / "target" / "site", ROOT / "target" / "pictures"
 MONTH, YEAR = "2026-10", "2025-11-01 to 2026-10-31"
@@ -45,6 +48,12 @@ PAGES = {
     "reference": "reference/client",
     "notebook": "examples/who_reads_our_docs",
 }
+STYLE = """
+main { display: grid; grid-template-columns: 1fr 2rem 21rem; gap: .8rem 0; align-items: stretch; padding: 1rem; font: 15px/1.45 sans-serif; color: #1f2430 }
+h2 { margin: 0; font-size: 1.05rem; color: #4b5263 } i { align-self: center; text-align: center; font: 1.5rem sans-serif; color: #6b7280 }
+div { border: 1px solid #d5d9e2; border-radius: 8px; padding: .8rem 1rem } b { font: bold 1rem monospace } p { margin: .3rem 0 }
+.request { display: flex; flex-direction: column; justify-content: center } q { display: block; color: #4b5263; font-style: italic } a { color: #2f5fb3; text-decoration: underline }
+"""
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 COLUMNS = 84
 SVG = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
@@ -85,8 +94,31 @@ def report(chromium: Browser) -> None:
     shrink(picture, 1_640)
 
 
-def _docplatform(*arguments: str, terminal: int | None = None) -> tuple[str, str]:
-    """What a command prints against a stub, on standard output and on stderr; with ``terminal``, the first is one."""
+def fixes(chromium: Browser) -> None:
+    """The costliest problems with what readers said, beside their pull requests."""
+    with StubServer(active_polls=0) as stub, stub.client() as client:
+        found = client.fix_first(MONTH, n=3)
+        done = client.run_jobs({row["path"]: row["prompt"] for row in found}, concurrency=1).done
+    rows = "".join(_fixed(row, done[row["path"]]) for row in found)
+    page = chromium.new_page(viewport={"width": 1_000, "height": 400}, device_scale_factor=2)
+    page.set_content(
+        f"<style>{STYLE}</style><main><h2>Where readers get stuck</h2><i></i><h2>The pull request</h2>{rows}</main>"
+    )
+    page.locator("main").screenshot(path=PICTURES / "fix.png")
+    shrink(PICTURES / "fix.png", 1_640)
+
+
+def _fixed(row: dict[str, Any], job: Job) -> str:
+    said = "".join(f"<q>{escape(quote['text'])}</q>" for quote in row["evidence"])
+    problem = (
+        f"<b>{escape(row['path'])}</b> about {row['readers']:,} readers<p>{escape(row['why'])}</p>{said}"
+    )
+    request = f"<b>{job.id} {job.status}</b><p><a>{escape((job.pr_link or '').removeprefix('https://'))}</a></p>waits for your review"
+    return f"<div>{problem}</div><i>\u2192</i><div class=request>{request}</div>"
+
+
+def _docplatform(*arguments: str, terminal: int | None = None) -> str:
+    """Runs a command against a stub, in a folder of its own, and returns its lines on stderr."""
     line = [
         sys.executable,
         "-m",
@@ -100,32 +132,45 @@ def _docplatform(*arguments: str, terminal: int | None = None) -> tuple[str, str
         *arguments,
     ]
     env = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
-    done = subprocess.run(
-        line,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=terminal or subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return done.stdout or "", done.stderr
+    with TemporaryDirectory() as folder:
+        done = subprocess.run(
+            line,
+            env=env,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return done.stderr
+
+
+TERMINALS = {
+    "terminal": ("job", "run", "Fix the broken links on the quickstart page"),
+    "top": ("visitors", "top", MONTH, "-n", "5"),
+    "fixes": ("fix", MONTH, "-n", "5", "--store", "docs.db"),
+    "fix-run": ("fix", MONTH, "--run", "3", "--yes", "--store", "docs.db", "-q"),
+    "fix-cost": ("fix", MONTH, "--dry-run", "--store", "docs.db", "--requests-per-hour", "100"),
+}
+"""Pictures, and the command that each shows on a terminal."""
 
 
 def terminals() -> None:
-    """A job and the most read pages, as a terminal shows them."""
-    words = ("job", "run", "Fix the broken links on the quickstart page")
-    out, err = _docplatform(*words)
-    _terminal("terminal", words, Text(err + out))
-    words = ("visitors", "top", MONTH, "-n", "5")
-    _terminal("top", words, Text.from_ansi(_on_terminal(*words)))
+    """Commands and what they print."""
+    for name, words in TERMINALS.items():
+        out, err = _on_terminal(*words)
+        # A job reports its progress first. A terminal shows that of other commands only while they run.
+        shown = err + out if words[0] == "job" else out + err.replace("Reading what readers say\n", "")
+        _terminal(name, words, Text.from_ansi(shown))
 
 
-def _on_terminal(*words: str) -> str:
+def _on_terminal(*words: str) -> tuple[str, str]:
+    """The output on a terminal, and the lines on stderr."""
     import pty
 
     master, slave = pty.openpty()
-    _docplatform(*words, terminal=slave)
+    said = _docplatform(*words, terminal=slave)
     os.close(slave)
     shown = b""
     try:
@@ -134,7 +179,7 @@ def _on_terminal(*words: str) -> str:
     except OSError:
         # Linux reports so that the other side is closed.
         os.close(master)
-    return shown.decode().replace("\r\n", "\n")
+    return shown.decode().replace("\r\n", "\n"), said
 
 
 def _terminal(name: str, words: tuple[str, ...], shown: Text) -> None:
@@ -231,6 +276,7 @@ def main(what: str) -> None:
                 site(chromium, address)
             return
         report(chromium)
+        fixes(chromium)
     charts()
     terminals()
     notebooks()

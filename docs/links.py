@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "object": "data"}
-"""What a page loads, and where it says from where. Of links, those to style sheets and icons."""
+"""The elements that load something, and the attribute with its address. Links to style sheets and icons are loaded, too."""
 
 
 class _Page(HTMLParser):
@@ -35,7 +35,7 @@ class _Page(HTMLParser):
 
 
 def problems(site: Path) -> Iterator[str]:
-    """What is wrong with the links of the pages below ``site``."""
+    """The wrong links of the pages below ``site``."""
     pages = {file: _Page(file) for file in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         here = file.relative_to(site)

@@ -18,7 +18,8 @@ ROLE = re.compile(r":(class|meth|attr|func):`~?([\w.]+)`")
 SECTION = re.compile(
     r"^(Args|Returns|Raises|Yields|Attributes|Examples?):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE
 )
-SHOWN = re.compile(r"^::: ([\w.]+)\n(?:    .*\n)*", re.MULTILINE)
+WIDTH = 92
+"""The most characters of a signature in one line."""
 
 
 class Native(griffe.Extension):
@@ -94,12 +95,27 @@ def _package() -> griffe.Module:
     return package
 
 
-def as_markdown(page: str) -> str:
-    """A page with signatures and docstrings in place of the lines that mkdocstrings reads."""
-    return SHOWN.sub(
-        lambda found: "\n\n".join(_described(_package()[found[1].removeprefix("docplatform.")], 2)) + "\n",
-        page,
-    )
+def described(name: str) -> str:
+    """A class, function or module, such as ``docplatform.Job``, as Markdown: signatures and docstrings."""
+    parts = _described(_package()[name.removeprefix("docplatform.")], 2)
+    return "\n\n".join(part.strip() for part in parts)
+
+
+def _wrapped(signature: str) -> str:
+    """A signature with a line for each parameter if it is too long for one line."""
+    if len(signature) <= WIDTH:
+        return signature
+    begin, _, rest = signature.partition("(")
+    parts, depth = [""], 0
+    for at, character in enumerate(rest):
+        depth += (character in "[(") - (character in "])")
+        if depth < 0:
+            return "\n".join([f"{begin}(", *(f"    {part.strip()}," for part in parts), rest[at:]])
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return signature
 
 
 def _text(docstring: str) -> str:
@@ -119,7 +135,7 @@ def _described(obj: griffe.Object | griffe.Alias, level: int) -> Iterator[str]:
         yield f"{'#' * level} `{obj.path.rpartition('.')[2] if level == 2 else _name(obj)}`"
         made = obj.members.get("__new__") or obj.members.get("__init__") if obj.is_class else obj
         if isinstance(made, griffe.Function) or (made is not None and made.is_function):
-            yield f"```python\n{made.signature(name=obj.name)}\n```"
+            yield f"```python\n{_wrapped(made.signature(name=obj.name))}\n```"
     if obj.docstring is not None:
         yield _text(_colons(ROLE.sub(r"`\2`", obj.docstring.value.strip()).replace("``", "`")))
     if obj.is_class or obj.is_module:

@@ -115,11 +115,19 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
     let listing = match operation {
         "create" => {
-            let job = job::once::create(&client, project, prompt()?, None, &**heard).await;
+            let job = job::once::write(&client, project, None, prompt()?, None, &**heard).await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "message" => {
-            let job = job::message(&client, project, segment("job_1")?, prompt()?, &**heard).await;
+            let job = job::once::write(
+                &client,
+                project,
+                Some(segment("job_1")?),
+                prompt()?,
+                None,
+                &**heard,
+            )
+            .await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "get" => {

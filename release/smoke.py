@@ -16,6 +16,7 @@ from importlib.metadata import distribution
 from importlib.util import find_spec
 from operator import methodcaller
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import docplatform
 from docplatform.testing import StubServer
@@ -42,17 +43,17 @@ def installed() -> None:
 def readme() -> None:
     """The README's first snippets run. The package's metadata carries them."""
     text = str(distribution("docplatform").metadata.json["description"])
-    main = text.partition("\n## The main job\n")[2].partition("\n## ")[0]
-    pieces: list[str] = re.findall(r"^```python\n(.*?)^```$", main, re.MULTILINE | re.DOTALL)
+    pieces: list[str] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert pieces, "the README shows nothing"
     for piece in pieces:
-        with StubServer(active_polls=1) as stub:
+        with StubServer(active_polls=1) as stub, TemporaryDirectory() as folder:
             script = f"import os; os.environ.update({settings(stub)!r})\n{piece}"
             done = subprocess.run(
                 [sys.executable, "-I", "-W", "error", "-c", script],
                 check=True,
                 capture_output=True,
                 text=True,
+                cwd=folder,
             )
             assert "https://github.com/" in done.stdout, done.stdout
             assert stub.jobs

@@ -1,4 +1,6 @@
-"""Runs a pipeline step again and again, in up to three processes that are killed at random: no job is created twice.
+"""Runs a pipeline step again and again, in up to three processes that are killed at random: nothing is done twice.
+
+The step creates a job, sends it a message, and waits.
 
 ``python -m soak.pipeline --runs 2000 --seed 1``; exit code 1 where anything does not add up.
 """
@@ -33,13 +35,13 @@ KILLED = 0.35
 LONGEST = 0.25
 """When a kill comes at the latest, in seconds after the step began."""
 FATES = {"answered": 60, "refused": 12, "lost before": 8, "lost after": 12, "503 after": 8}
-"""The fates of a creation, and their weights."""
+"""The fates of a creation or a message, and their weights."""
 IN_PASSING = 0.3
 """How long a request may be on its way whose process was killed, in seconds."""
 
 
 class Breaking(StubServer):
-    """Loses and refuses creations at random. The created ones are in ``jobs``, by prompt."""
+    """Loses and refuses creations and messages at random. The jobs are in ``jobs``, by prompt."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(visitors=1, active_polls=0, latency=0.03)
@@ -60,23 +62,32 @@ class Breaking(StubServer):
             return make_answer(503, None, []), delay
         return None if fate == "lost after" else answer, delay
 
-    def created(self, prompt: str) -> list[str]:
-        """The ids of all jobs of a prompt."""
-        return [job.id for job in self.jobs if job.prompts[0] == prompt]
+    def done(self, prompt: str) -> list[str]:
+        """The id of a job for each time that it got a prompt."""
+        return [job.id for job in self.jobs for each in job.prompts if each == prompt]
 
 
 def step(settings: dict[str, str], name: str, end: Connection) -> None:
-    """Creates a job as a pipeline does, and reports how that ended."""
+    """Creates a job and sends a message as a pipeline does, and reports how that ended, at which name, and the job."""
+    at, job = name, ""
     try:
         with docplatform.Client(**settings) as client:  # type: ignore[arg-type]
-            result = ("created", client.create_job(prompt_of(name), once=name).id)
+            job = client.create_job(prompt_of(name), once=name).id
+            at = message_of(name)
+            client.follow_up(job, prompt_of(at), once=at, settle=0.05, poll_interval=0.01)
+        result = "done"
     except docplatform.DocPlatformError as error:
-        result = (str(error.outcome), "")
-    end.send(result)
+        result = str(error.outcome)
+    end.send((result, at, job))
 
 
 def prompt_of(name: str) -> str:
     return f"Document {name}"
+
+
+def message_of(name: str) -> str:
+    """The name of the message to a name's job."""
+    return f"{name}, message"
 
 
 @dataclass
@@ -131,22 +142,25 @@ class Pipelines:
         process.kill()
         process.join()
         try:
-            end, job = here.recv()
+            end, at, job = here.recv()
         except EOFError:
-            end, job = "killed", ""
+            end, at, job = "killed", message_of(name), ""
+            self.account.enter(name, end)
             if kill is None:
                 self.account.wrong.append(f"{name}: a step that nobody killed did not end")
         here.close()
-        self.account.enter(name, end, job)
+        if job:
+            self.account.enter(name, "done", job)
+        self.account.enter(at, end, job if end == "done" else "")
         if end == "unknown" and looks:
-            self.look(name)
-        if end == "created" and self.account.by_name[name]["created"] >= 2:
+            self.look(at)
+        if self.account.by_name[message_of(name)]["done"] >= 2:
             self.retire(name)
 
     def look(self, name: str) -> None:
         """As a person does: some time after the last request, and never while the job is being created."""
         time.sleep(IN_PASSING)
-        found = self.stub.created(prompt_of(name))
+        found = self.stub.done(prompt_of(name))
         with docplatform.Client(**self.settings) as client, suppress(ValueError):  # type: ignore[arg-type]
             client.resolve_once(name, found[0] if found else None)
             self.account.resolved["found" if found else "never created"] += 1
@@ -161,17 +175,17 @@ class Pipelines:
         wrong, unknown = list(self.account.wrong), Counter[str]()
         asked = {str((request.json or {}).get("prompt")) for request in self.stub.requests}
         for name, ends in self.account.by_name.items():
-            created, ids = self.stub.created(prompt_of(name)), self.account.ids[name]
-            if len(created) > 1:
-                wrong.append(f"{name}: created {len(created)} times")
-            if ids - {*created} or len(ids) > 1:
-                wrong.append(f"{name}: the steps got {sorted(ids)}, the service made {created}")
+            done, ids = self.stub.done(prompt_of(name)), self.account.ids[name]
+            if len(done) > 1:
+                wrong.append(f"{name}: done {len(done)} times")
+            if ids - {*done} or len(ids) > 1:
+                wrong.append(f"{name}: the steps got {sorted(ids)}, the service has {done}")
             if ends["unknown"]:
                 left = prompt_of(name) in asked
                 unknown["its request had arrived" if left else "killed before its request arrived"] += 1
                 if not left and not ends["killed"]:
                     wrong.append(f"{name}: unknown, though nothing was sent and nothing was killed")
-            strange = {*ends} - {"created", "rejected", "not_sent", "unknown", "applied", "killed"}
+            strange = {*ends} - {"done", "rejected", "not_sent", "unknown", "applied", "killed"}
             wrong += [f"{name}: ended as {end}" for end in sorted(strange)]
         return wrong, unknown
 
@@ -188,7 +202,8 @@ def main() -> int:
         wrong, unknown = pipelines.discrepancies()
         account = pipelines.account
         print(f"{options.runs} runs of {len(account.by_name)} names: {dict(account.ends)}")
-        print(f"the service: {dict(stub.fates)}; {len(stub.jobs)} jobs")
+        messages = sum(len(job.prompts) - 1 for job in stub.jobs)
+        print(f"the service: {dict(stub.fates)}; {len(stub.jobs)} jobs, {messages} messages")
         print(f"names that were unknown for a time: {dict(unknown)}; resolved: {dict(account.resolved)}")
     for line in wrong:
         print(line)

@@ -1,12 +1,12 @@
-"""The Python client for a documentation platform: run jobs of its docs agent, and read who uses the documentation.
+"""See where readers of your docs get stuck, people and AI agents, and hand the docs agent the fix.
 
 >>> import docplatform
 >>> client = docplatform.Client()  # reads DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
->>> job = client.run_job("Fix the broken links on the quickstart page")
->>> job.pr_link
+>>> worst = client.fix_first("2026-10")[0]
+>>> worst["path"], worst["why"]
+('/guides/deployment', '39 of 52 ratings are thumbs down, and 17 questions on this page were not answered.')
+>>> client.run_job(worst["prompt"]).pr_link
 'https://github.com/example/docs/pull/1'
->>> client.visitors("2026-01").to_pandas().shape
-(1000, 4)
 """
 
 from __future__ import annotations

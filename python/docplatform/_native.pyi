@@ -308,7 +308,9 @@ class Client:
             >>> (await async_client.get_job("job-1")).status  # an AsyncClient
             'completed'
         """
-    def send_message(self, job: Job | str, prompt: str, *, project_id: str | None = None) -> Job:
+    def send_message(
+        self, job: Job | str, prompt: str, *, once: str | None = None, project_id: str | None = None
+    ) -> Job:
         """Sends a further instruction to a job, and returns the job without waiting for it.
 
         The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
@@ -317,22 +319,31 @@ class Client:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and return the job of the first answer. It works as for
+                ``create_job``, with the same names. Needs a client with a ``store``.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Returns:
             The ``Job`` as the service answered.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.send_message(job, "Also check the footer").status
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status
+            'active'
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status  # sends nothing
             'active'
             >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
             'active'
@@ -558,21 +569,22 @@ class Client:
             'completed'
         """
     def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
-        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        """Records what became of a creation or a message under a name of ``once=`` whose outcome is unknown. Sends
         nothing.
 
-        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
-        second time.
+        Look on the platform first: if you say that the job or the message is not there although it is, the next call
+        sends it a second time.
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it is not there after some minutes, which frees the name.
+            job: The job that you found, or that has the message, or its id, which is not checked (``get_job(id)`` does,
+                and returns a ``Job``); ``None`` if the job or the message is not there after some minutes, which frees
+                the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
-                moment. To record the same job again changes nothing.
+            ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
+                request is under way at this moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:
@@ -591,12 +603,13 @@ class Client:
                 ...
             ValueError: ...
         """
-    def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str | None, datetime]]: ...
+    def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str, str | None, datetime]]: ...
     def follow_up(
         self,
         job: Job | str,
         prompt: str,
         *,
+        once: str | None = None,
         settle: _Seconds = 15.0,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
@@ -611,6 +624,9 @@ class Client:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and only wait. It works as for ``create_job``, with the same names.
+                Needs a client with a ``store``.
             settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
@@ -631,9 +647,12 @@ class Client:
             The final ``Job``.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -1336,8 +1355,8 @@ class Client:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1396,8 +1415,8 @@ class Client:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -3340,7 +3359,7 @@ class AsyncClient:
             'completed'
         """
     def send_message(
-        self, job: Job | str, prompt: str, *, project_id: str | None = None
+        self, job: Job | str, prompt: str, *, once: str | None = None, project_id: str | None = None
     ) -> Coroutine[Any, Any, Job]:
         """Sends a further instruction to a job, and returns the job without waiting for it.
 
@@ -3350,22 +3369,31 @@ class AsyncClient:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and return the job of the first answer. It works as for
+                ``create_job``, with the same names. Needs a client with a ``store``.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Returns:
             The ``Job`` as the service answered.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Fix the broken links on the quickstart page")
-            >>> client.send_message(job, "Also check the footer").status
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status
+            'active'
+            >>> client.send_message(job, "Also check the footer", once="footer-1.4").status  # sends nothing
             'active'
             >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
             'active'
@@ -3593,21 +3621,22 @@ class AsyncClient:
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
-        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        """Records what became of a creation or a message under a name of ``once=`` whose outcome is unknown. Sends
         nothing.
 
-        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
-        second time.
+        Look on the platform first: if you say that the job or the message is not there although it is, the next call
+        sends it a second time.
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
-                ``None`` if it is not there after some minutes, which frees the name.
+            job: The job that you found, or that has the message, or its id, which is not checked (``get_job(id)`` does,
+                and returns a ``Job``); ``None`` if the job or the message is not there after some minutes, which frees
+                the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
-                moment. To record the same job again changes nothing.
+            ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
+                request is under way at this moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:
@@ -3628,12 +3657,13 @@ class AsyncClient:
         """
     def _once(
         self, *, project_id: str | None = None
-    ) -> Coroutine[Any, Any, list[tuple[str, str, str | None, datetime]]]: ...
+    ) -> Coroutine[Any, Any, list[tuple[str, str, str, str | None, datetime]]]: ...
     def follow_up(
         self,
         job: Job | str,
         prompt: str,
         *,
+        once: str | None = None,
         settle: _Seconds = 15.0,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
@@ -3648,6 +3678,9 @@ class AsyncClient:
         Args:
             job: A ``Job`` or its id.
             prompt: The instruction, in plain words.
+            once: A name for this message that makes it safe to call this again, even from another process: the same
+                name, job and prompt send nothing and only wait. It works as for ``create_job``, with the same names.
+                Needs a client with a ``store``.
             settle: How many seconds a final status may still be the one from before the message; 15 by default. A poll
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
@@ -3668,9 +3701,12 @@ class AsyncClient:
             The final ``Job``.
 
         Raises:
-            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt or
+                for something else. Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
-                Check on the platform before you call this again.
+                Check on the platform before you call this again. With ``once``, every further call raises this and sends
+                nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -4369,8 +4405,8 @@ class AsyncClient:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4429,8 +4465,8 @@ class AsyncClient:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
-        interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
+        request, three by default. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,

@@ -51,7 +51,7 @@ class DocPlatformError(Exception):
     is ``RuntimeError``; these are raised before anything is sent.
 
     Attributes:
-        outcome: What became of a write; ``None`` for a read. ``"not_sent"``: nothing was sent, so you may send it
+        outcome: The outcome of a write; ``None`` for a read. ``"not_sent"``: nothing was sent, so you may send it
             again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.
@@ -466,7 +466,7 @@ class DatasetError(DocPlatformError, ValueError):
     Fetch them with a ``sync`` and call ``export_dataset`` again: it keeps what was written.
 
     Attributes:
-        dataset: What was found and written: a ``DatasetReport``.
+        dataset: The report of the slices that were found and written: a ``DatasetReport``.
 
     Example:
         >>> Client(store="visitors.db").sync("demo", "2026-01-05").rows
@@ -525,8 +525,8 @@ class DataChangedWarning(DataWarning):
 
 
 class UnrecordedJobWarning(UserWarning):
-    """A Python warning: a job was created under a name of ``once=``, but the store could not record it, such as on a disk
-    that became full.
+    """A Python warning: a job was created, or a message sent, under a name of ``once=``, but the store could not record it,
+    such as on a disk that became full.
 
     The job runs, and the call returns it. The name counts as unknown until ``resolve_once(warning.name,
     warning.job_id)`` records the job.

@@ -246,7 +246,7 @@ class Response(NamedTuple):
         """Returns the body as Python objects.
 
         Returns:
-            What the JSON of the body is in Python.
+            The JSON of the body, as Python has it.
 
         Raises:
             ValueError: The body is not JSON.
@@ -268,7 +268,7 @@ class Attempt(NamedTuple):
     Attributes:
         number: 1 for the first: an int.
         status: The HTTP status: an int; ``None`` if no answer came.
-        error: What failed and why: a str, with the service's request id if it sent one; ``None`` if nothing failed.
+        error: The failure and its reason: a str, with the service's request id if it sent one; ``None`` if nothing failed.
         elapsed: How long the attempt took, in seconds.
         waited: How long the client paused before it, in seconds.
 

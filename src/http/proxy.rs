@@ -8,8 +8,16 @@ use url::Url;
 use crate::config::Settings;
 use crate::config::url::BaseUrl;
 
-/// Host and port of the proxy of these settings, without user name and password.
-pub fn of_settings(settings: &Settings) -> Option<String> {
+/// A proxy as texts name it.
+pub struct ProxyAddress {
+    /// Host and port.
+    pub address: String,
+    /// Whether its URL has a user name and password.
+    pub has_login: bool,
+}
+
+/// The proxy of these settings.
+pub fn of_settings(settings: &Settings) -> Option<ProxyAddress> {
     let wire = &settings.wire;
     let Some(proxy) = &wire.proxy else {
         return if wire.trust_env {
@@ -19,11 +27,14 @@ pub fn of_settings(settings: &Settings) -> Option<String> {
         };
     };
     let url = Url::parse(proxy.expose_secret()).ok()?;
-    Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
+    Some(ProxyAddress {
+        address: format!("{}:{}", url.host()?, url.port_or_known_default()?),
+        has_login: !url.username().is_empty(),
+    })
 }
 
 /// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
-pub fn of_environment(base: &BaseUrl) -> Option<String> {
+pub fn of_environment(base: &BaseUrl) -> Option<ProxyAddress> {
     let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
     let proxy = Matcher::from_system().intercept(&uri)?;
     let (host, port) = (proxy.uri().host()?, proxy.uri().port_u16());
@@ -32,5 +43,8 @@ pub fn of_environment(base: &BaseUrl) -> Option<String> {
     } else {
         80
     });
-    Some(format!("{host}:{port}"))
+    Some(ProxyAddress {
+        address: format!("{host}:{port}"),
+        has_login: proxy.basic_auth().is_some(),
+    })
 }

@@ -21,7 +21,8 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport, proxy};
+use crate::http::proxy::{self, ProxyAddress};
+use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport};
 use crate::text::io_words;
 use crate::text::message::{Advice, Message, Setting, message};
 
@@ -42,8 +43,7 @@ const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 pub struct HttpTransport {
     reads: reqwest::Client,
     writes: reqwest::Client,
-    /// Host and port of the proxy, if there is one.
-    proxy: Option<String>,
+    proxy: Option<ProxyAddress>,
 }
 
 impl HttpTransport {
@@ -178,7 +178,7 @@ impl Transport for HttpTransport {
             let response = request
                 .send()
                 .await
-                .map_err(|error| classify(&error, self.proxy.as_deref()))?;
+                .map_err(|error| classify(&error, self.proxy.as_ref()))?;
             let (status, headers) = (response.status(), response.headers().clone());
             Ok(Incoming {
                 status,
@@ -233,14 +233,17 @@ impl Body for reqwest::Response {
 /// Whether a byte was written. Only two things prove that none was: the connection was never made, or hyper's
 /// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
 /// request was sent.
-fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
+fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
         let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
         let reason = reason.unwrap_or_else(|| {
             let mut reason = tls.map_or_else(|| connect_words(error), tls_words);
             if let Some(proxy) = proxy {
-                reason.push(format!(" (through the proxy {proxy})"));
+                reason.push(format!(" (through the proxy {})", proxy.address));
+                if tls.is_none() && reason.advice().is_none() {
+                    reason.push(Advice::CheckProxy {});
+                }
             }
             reason
         });
@@ -328,7 +331,11 @@ fn connect_words(error: &reqwest::Error) -> Message {
 }
 
 /// What the proxy is to blame for: only it is connected to, and looked up.
-fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<Message> {
+fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> {
+    let ProxyAddress {
+        address: proxy,
+        has_login,
+    } = proxy;
     let root = root_cause(error);
     if error.is_dns() {
         let why = format!("the host name of the proxy {proxy} could not be resolved ({root})");
@@ -339,10 +346,16 @@ fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<Message> {
         return Some(message![why, Advice::CheckProxy {}]);
     }
     if root == PROXY_407 {
-        let why = format!(
-            "the proxy {proxy} asks for a user name and password, or refuses those of its URL (407)"
-        );
-        return Some(message![why, Advice::ProxyLogin {}]);
+        return Some(match has_login {
+            true => message![
+                format!("the proxy {proxy} refuses the user name or password of its URL (407)"),
+                Advice::CheckProxy {},
+            ],
+            false => message![
+                format!("the proxy {proxy} asks for a user name and password (407)"),
+                Advice::ProxyLogin {},
+            ],
+        });
     }
     let why = match root.strip_prefix("tunnel error: ")? {
         // Neither a 200 nor a 407: hyper-util does not say which.

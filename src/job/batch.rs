@@ -235,7 +235,8 @@ pub async fn run(
             let observer = One { at, batch, all };
             let result = async {
                 let (project, prompt) = (project.clone(), task.prompt.clone());
-                let job = once::create(creating, project, prompt, task.once, &observer).await?;
+                let job =
+                    once::write(creating, project, None, prompt, task.once, &observer).await?;
                 batch.set(at, State::Running(Box::new(job.clone())));
                 wait::wait(
                     client,

@@ -151,40 +151,6 @@ impl Prompt {
     }
 }
 
-/// Creates a job, with a note in the store if it is made once.
-async fn create(
-    client: &Client,
-    project: Segment,
-    prompt: Prompt,
-    creating: Option<Arc<Creating>>,
-    observer: &dyn JobObserver,
-) -> Result<Job> {
-    let path = Template::own(CREATE_JOB.to_owned());
-    let job = post(client, path, project, None, prompt, creating, observer).await?;
-    client.new_jobs().add(&job.project, &job.id, Instant::now());
-    Ok(job)
-}
-
-/// Sends a follow-up message.
-pub async fn message(
-    client: &Client,
-    project: Segment,
-    id: Segment,
-    prompt: Prompt,
-    observer: &dyn JobObserver,
-) -> Result<Job> {
-    post(
-        client,
-        Template::own(MESSAGE.to_owned()),
-        project,
-        Some(id),
-        prompt,
-        None,
-        observer,
-    )
-    .await
-}
-
 /// Reads a job. `prompt` is what no error may show, if it is known.
 pub async fn get(
     client: &Client,
@@ -206,11 +172,11 @@ pub async fn get(
         .await
 }
 
-async fn post(
+/// Creates a job, or sends a message to the job `to`, with a note in the store if it is done once.
+async fn write(
     client: &Client,
-    path: Template,
     project: Segment,
-    id: Option<Segment>,
+    to: Option<Segment>,
     prompt: Prompt,
     creating: Option<Arc<Creating>>,
     observer: &dyn JobObserver,
@@ -219,28 +185,31 @@ async fn post(
         serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 })).map_err(|error| {
             Error::argument(format!("the prompt cannot be written as JSON: {error}"))
         })?;
+    let path = if to.is_some() { MESSAGE } else { CREATE_JOB };
     let call = Call {
         method: Method::POST,
-        id: id.clone(),
+        id: to.clone(),
         body: Some(body.into()),
         lane: Lane::Writes,
         cap: cap(client),
         prompt: Some(prompt.0),
         journal: creating.clone().map(|creating| creating as _),
-        ..client.read(path, Some(project.clone()))
+        ..client.read(Template::own(path.to_owned()), Some(project.clone()))
     };
     let decode = |answer: &Answer| {
-        decode(answer, &project, id.as_ref()).inspect(|job| {
+        decode(answer, &project, to.as_ref()).inspect(|job| {
             observer.job(&job.id);
             if let Some(creating) = &creating {
-                creating.created(job, &answer.body);
+                creating.done(job, &answer.body);
             }
         })
     };
-    client
-        .call(call, observer, decode)
-        .await
-        .map_err(Error::or_not_sent)
+    let written = client.call(call, observer, decode).await;
+    let job = written.map_err(Error::or_not_sent)?;
+    if to.is_none() {
+        client.new_jobs().add(&job.project, &job.id, Instant::now());
+    }
+    Ok(job)
 }
 
 fn cap(client: &Client) -> usize {

@@ -1,4 +1,4 @@
-//! Creates a job only once for each name: the name is in the store before the request leaves.
+//! Creates a job, or sends a message, only once for each name: the name is in the store before the request leaves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,14 +16,16 @@ use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
-use crate::store::{CreatedJob, Creation, FileLock, NameRecord, NameState, OnceKey, OnceNames};
+use crate::store::{
+    CreatedJob, Creation, FileLock, NameRecord, NameState, NamedWrite, OnceKey, OnceNames,
+};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::{json, safe};
 
 /// The status of a job if only its id is known.
 pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
-/// A name for a creation, checked.
+/// A name for a creation or a message, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnceName(String);
 
@@ -41,25 +43,31 @@ impl OnceName {
     }
 }
 
-/// Creates a job, or returns the one that was created under this name.
-pub async fn create(
+/// Creates a job, or sends a message to the job `to`. If that was done under this name before, it sends nothing and returns
+/// the job of that time.
+pub async fn write(
     client: &Client,
     project: Segment,
+    to: Option<Segment>,
     prompt: Prompt,
     once: Option<OnceName>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let Some(name) = once else {
-        return super::create(client, project, prompt, None, observer).await;
+        return super::write(client, project, to, prompt, None, observer).await;
     };
     let key = name.key(&project);
     let names = names(client).map_err(Error::or_not_sent)?.clone();
-    let claimed = claim(client, &names, &key, &prompt, observer).await;
+    let write = NamedWrite {
+        prompt: prompt.clone().into(),
+        message_to: to.as_ref().map(|id| id.as_str().to_owned()),
+    };
+    let claimed = claim(client, &names, &key, &write, observer).await;
     let lock = match claimed.map_err(Error::or_not_sent)? {
         Claim::Ours(lock) => lock,
         Claim::Created(job, at) => {
             let job = known_job(job, project).map_err(Error::or_not_sent)?;
-            if let Some(at) = at {
+            if let (None, Some(at)) = (to, at) {
                 client.new_jobs().add(&job.project, &job.id, at);
             }
             observer.job(&job.id);
@@ -69,19 +77,13 @@ pub async fn create(
     let creating = Arc::new(Creating {
         names: names.clone(),
         key: key.clone(),
-        prompt: prompt.clone().into(),
+        write: write.clone(),
         lock: Arc::new(lock),
         fault: Arc::default(),
         noted: AtomicBool::new(false),
     });
-    let result = super::create(
-        client,
-        project,
-        prompt,
-        Some(Arc::clone(&creating)),
-        observer,
-    )
-    .await;
+    let noted = Some(Arc::clone(&creating));
+    let result = super::write(client, project, to, prompt, noted, observer).await;
     // Waits until the notes are on the disk, in case the caller ends its process now. A call whose deadline passed while the
     // store was locked has none, and waits no longer.
     let written = match creating.noted.load(Ordering::Relaxed) {
@@ -99,10 +101,12 @@ pub async fn create(
         Err(mut error) => {
             if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
                 let exists = error.outcome == Some(Outcome::Applied);
-                error.message.push(how_to_resolve(&key, exists));
+                error
+                    .message
+                    .push(how_to_resolve(&key, write.message_to, exists));
             } else if let Some(fault) = fault {
                 let text = format!(
-                    "no job was created under the name {key}, but the store could not record that ({}): its \
+                    "nothing was done under the name {key}, but the store could not record that ({}): its \
                      outcome counts as unknown until that is recorded",
                     fault.message
                 );
@@ -114,7 +118,7 @@ pub async fn create(
     }
 }
 
-/// Records the outcome of a creation that was unknown: its job, or that there is none. Its job may be recorded again.
+/// Records the outcome of a name that was unknown: its job, or that nothing was done. Its job may be recorded again.
 pub async fn resolve(
     client: &Client,
     project: &Segment,
@@ -135,11 +139,11 @@ pub async fn resolve(
     {
         Some(true) => Ok(()),
         Some(false) => Err(Error::argument(format!(
-            "no creation under the name {key} in project '{}' has an unknown outcome: nothing was changed",
+            "nothing with an unknown outcome for this job is under the name {key} in project '{}': nothing was changed",
             key.project_id
         ))),
         None => Err(Error::argument(format!(
-            "the job of the name {key} is being created at this moment: wait until that has ended"
+            "the request of the name {key} is under way at this moment: wait until that has ended"
         ))),
     }
 }
@@ -164,27 +168,27 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 }
 
 enum Claim {
-    /// The name is free, and no other call creates its job meanwhile.
+    /// The name is free, and no other call sends its request meanwhile.
     Ours(FileLock),
-    /// Its job, and when it was created: the service may not know it yet.
+    /// Its job, and when the request was sent: the service may not know a new job yet.
     Created(CreatedJob, Option<Instant>),
 }
 
-/// Waits until a name's job is known, or it is this call's to create.
+/// Waits until a name's job is known, or its request is this call's to send.
 async fn claim(
     client: &Client,
     names: &OnceNames,
     key: &OnceKey,
-    prompt: &Prompt,
+    write: &NamedWrite,
     observer: &dyn JobObserver,
 ) -> Result<Claim> {
     let deadline = client.deadline();
     let mut wait = OpenWait::new(
-        "another call is creating this job",
+        "another call under this name is under way",
         about(client, key, None),
     );
     loop {
-        let found = names.claim(key.clone(), prompt.0.clone());
+        let found = names.claim(key.clone(), write.clone());
         match names.0.store.within(deadline, found).await? {
             NameRecord::Free(lock) => return Ok(Claim::Ours(lock)),
             NameRecord::Taken(Creation {
@@ -200,22 +204,26 @@ async fn claim(
                 let at = Instant::now().checked_sub(Duration::from_millis(age));
                 return Ok(Claim::Created(job, at));
             }
-            NameRecord::Taken(creation) => return Err(unknown(key, &timestamp(creation.begun))),
+            NameRecord::Taken(creation) => return Err(unknown(key, creation)),
             NameRecord::Creating => {}
-            NameRecord::OtherOwner(creation) => return Err(of_another_owner(key, &creation)),
-            NameRecord::OtherPrompt => {
+            NameRecord::OtherOwner(creation) => return Err(of_another_owner(key, creation)),
+            NameRecord::OtherWrite(used) => {
+                let used = match &used.message_to {
+                    to if *to == write.message_to => "with another prompt".to_owned(),
+                    None => "to create a job".to_owned(),
+                    Some(id) => format!("for a message to job {}", safe(id, MAX_SEGMENT)),
+                };
                 return Err(Error::argument(format!(
-                    "the name {key} was used with another prompt in project '{}', so nothing was sent: use another \
-                     name for another job",
+                    "the name {key} was used {used} in project '{}', so nothing was sent: use another name",
                     key.project_id
                 )));
             }
         }
         wait.announce(observer, || {
-            format!("another call is creating the job of the name {key}: waiting for it")
+            format!("another call under the name {key} is under way: waiting for it")
         });
         if !wait.pause(deadline).await {
-            return Err(still_creating(client, key));
+            return Err(still_under_way(client, key));
         }
     }
 }
@@ -235,15 +243,16 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
 }
 
 /// The error of a name whose outcome is unknown.
-fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
+fn unknown(key: &OnceKey, creation: Creation) -> Error {
+    let begun = timestamp(creation.begun);
     Error::new(
         Kind::UnconfirmedWrite,
         message![
             format!(
-                "not sent: a creation under the name {key} began at {begun:.0}, and it is unknown whether its job exists: \
-                 look on the platform"
+                "not sent: a request under the name {key} began at {begun:.0}, and it is unknown whether it was carried \
+                 out: look on the platform"
             ),
-            how_to_resolve(key, false),
+            how_to_resolve(key, creation.message_to, false),
         ],
     )
     .with_outcome(Some(Outcome::Unknown))
@@ -251,10 +260,10 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
 
 /// The error of a name that another owner used for the same prompt at this address: a key or an organization that
 /// changed is far more likely than two jobs that are the same.
-fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
+fn of_another_owner(key: &OnceKey, creation: Creation) -> Error {
     let what = match &creation.job {
         Some(CreatedJob { id, .. }) => format!("its job is {}", safe(id, MAX_SEGMENT)),
-        None => "it is unknown whether its job exists: look on the platform".to_owned(),
+        None => "it is unknown whether it was carried out: look on the platform".to_owned(),
     };
     let what = format!(
         "not sent: the name {key} was used for this prompt in project '{}' at {:.0}, with another API key or another \
@@ -262,25 +271,20 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
         key.project_id,
         timestamp(creation.begun),
     );
-    let advice = Advice::ResolveName {
-        name: key.name.clone(),
-        job: creation.job.as_ref().map(|job| job.id.clone()),
-        exists: creation.job.is_some(),
-    };
+    let exists = creation.job.is_some();
+    let job = creation.job.map(|job| job.id).or(creation.message_to);
+    let advice = how_to_resolve(key, job, exists);
     Error::new(Kind::UnconfirmedWrite, message![what, advice]).with_outcome(Some(Outcome::Unknown))
 }
 
-fn how_to_resolve(key: &OnceKey, exists: bool) -> Advice {
-    Advice::ResolveName {
-        name: key.name.clone(),
-        job: None,
-        exists,
-    }
+fn how_to_resolve(key: &OnceKey, job: Option<String>, exists: bool) -> Advice {
+    let name = key.name.clone();
+    Advice::ResolveName { name, job, exists }
 }
 
-fn still_creating(client: &Client, key: &OnceKey) -> Error {
+fn still_under_way(client: &Client, key: &OnceKey) -> Error {
     let message = format!(
-        "not sent within its deadline of {} s: another call is still creating the job of the name {key}; try again",
+        "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
         client.settings().deadline.as_secs_f64(),
     );
     Error::new(Kind::Timeout, message).past_deadline()
@@ -294,8 +298,8 @@ fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
 fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
     let (id, why) = (job.id.as_str(), fault.message.to_string());
     let text = format!(
-        "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
-         unknown until that is recorded",
+        "the request under the name {key} was carried out for job {}, but the store could not record it ({why}): its \
+         outcome counts as unknown until that is recorded",
         safe(id, MAX_SEGMENT),
     );
     let about = UnrecordedJob {
@@ -307,11 +311,11 @@ fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
-/// A creation under way: its note in the store. No other call creates the same meanwhile.
+/// A request under way: its note in the store. No other call sends the same meanwhile.
 pub(crate) struct Creating {
     names: OnceNames,
     key: OnceKey,
-    prompt: Arc<str>,
+    write: NamedWrite,
     /// Held until all that was noted is written, also where the call was dropped before.
     lock: Arc<FileLock>,
     /// Why something could not be written.
@@ -321,17 +325,13 @@ pub(crate) struct Creating {
 }
 
 impl Creating {
-    pub(crate) fn created(&self, job: &Job, body: &[u8]) {
+    pub(crate) fn done(&self, job: &Job, body: &[u8]) {
         let job = CreatedJob {
             id: job.id.as_str().to_owned(),
             body: Some(body.to_vec()),
         };
-        self.names.created(
-            self.key.clone(),
-            Arc::clone(&self.prompt),
-            job,
-            self.ended(),
-        );
+        self.names
+            .done(self.key.clone(), self.write.clone(), job, self.ended());
     }
 
     /// Keeps the lock until a piece of work has ended, and remembers why it failed.
@@ -348,7 +348,7 @@ impl Journal for Creating {
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>> {
         async move {
             let undo = Undo(Some(self));
-            let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
+            let noted = self.names.begin(self.key.clone(), self.write.clone());
             self.names
                 .0
                 .store

@@ -185,10 +185,15 @@ fn advice(advice: &Advice) -> String {
 fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
     let call = |job: &str| format!("resolve_once({name}, {job})");
     match job {
-        Some(job) => {
+        Some(job) if exists => {
             let call = call(&quoted(job));
             format!("{call} to use this job, or use another name for another one")
         }
+        Some(job) => format!(
+            "{} if the message arrived, or {} if it did not after some minutes",
+            call(&quoted(job)),
+            call("None")
+        ),
         None if exists => call("\"JOB-ID\""),
         None => format!(
             "{}, or {} if there is no such job after some minutes",

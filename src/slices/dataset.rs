@@ -78,7 +78,7 @@ impl OwnerFilter {
     }
 }
 
-/// An error if the store has what several organizations fetched. They come account by account.
+/// An error if the store has data of several addresses or organizations. `exports` come account by account.
 fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     let mut accounts: Vec<_> = exports
         .iter()
@@ -95,7 +95,8 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
             message![url, ", ", Setting::Organization.to(name.as_str())]
         })
         .collect();
-    let mut text = message!["the store has data of several organizations: name one of them: "];
+    let mut text =
+        message!["the store has data of several addresses or organizations: name one of them: "];
     for (at, account) in accounts.into_iter().enumerate() {
         text.push(if at == 0 { "" } else { "; " });
         text.push(account);

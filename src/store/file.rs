@@ -14,7 +14,7 @@ use crate::store::fault::Fault;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION_ID: i64 = 0x646f_6370;
-const SCHEMA_VERSION: i64 = 2;
+const SCHEMA_VERSION: i64 = 3;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;
 /// Makes the export numbers of a new file begin at random. A process that began an export in a deleted file does not find its number
@@ -200,8 +200,12 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     // Another process may have been faster.
-    if before != Some(SCHEMA_VERSION) {
+    let before = before.unwrap_or(0);
+    if before < 2 {
         transaction.execute_batch(include_str!("once.sql"))?;
+    }
+    if before < SCHEMA_VERSION {
+        transaction.execute("ALTER TABLE once ADD COLUMN message_to TEXT", [])?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     Ok(transaction.commit()?)

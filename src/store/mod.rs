@@ -38,7 +38,7 @@ pub use finished::{FinishedExport, FinishedExports};
 pub use flights::PageClaim;
 pub use fork::{after_fork, before_fork};
 pub use lock::{FileLock, SyncLock};
-pub use once::{CreatedJob, Creation, NameRecord, NameState, OnceKey, OnceNames};
+pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
 pub use pages::StoredPage;
 use worker::Worker;
 pub use worker::{StoreExecutor, StoreWork};

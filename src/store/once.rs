@@ -1,4 +1,4 @@
-//! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
+//! Creations and messages that are made once: a table of names, and for each of them a lock while its request is under way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::store::{ClientStore, account};
 use crate::text::safe;
 
 /// The columns of a [`Creation`].
-const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
+const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size, message_to";
 
 /// A name at an address, of any owner: for a caller that has no such name.
 const OF_OTHERS: &str =
@@ -36,17 +36,27 @@ impl fmt::Display for OnceKey {
     }
 }
 
+/// The request of a name: the creation of a job, or a message to one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedWrite {
+    pub prompt: Arc<str>,
+    /// The job that a message is for; `None` for a creation.
+    pub message_to: Option<String>,
+}
+
 /// A name in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Creation {
     pub key: OnceKey,
+    /// As in [`NamedWrite`].
+    pub message_to: Option<String>,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// Its job; `None`: unknown, or it is being created.
+    /// Its job, once the service has confirmed the request; `None`: unknown, or under way.
     pub job: Option<CreatedJob>,
 }
 
-/// A job that was created under a name.
+/// A job that was created, or got a message, under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedJob {
     pub id: String,
@@ -54,18 +64,18 @@ pub struct CreatedJob {
     pub body: Option<Vec<u8>>,
 }
 
-/// A name, as a caller with a prompt finds it.
+/// A name, as a caller with a request finds it.
 #[derive(Debug)]
 pub enum NameRecord {
-    /// No other call creates its job while the lock is held.
+    /// No other call sends its request while the lock is held.
     Free(FileLock),
-    /// Another call is creating its job.
+    /// Another call is sending its request.
     Creating,
-    /// It is taken, by the same prompt. Without a job, its outcome is unknown.
+    /// It is taken, by the same request. Without a job, its outcome is unknown.
     Taken(Creation),
-    /// It is taken, by another prompt.
-    OtherPrompt,
-    /// It is free, but another owner took it at this address, with the same prompt.
+    /// It is taken, by another request.
+    OtherWrite(Creation),
+    /// It is free, but another owner took it at this address, for the same request.
     OtherOwner(Creation),
 }
 
@@ -83,8 +93,8 @@ pub enum NameState {
 pub struct OnceNames(pub Arc<ClientStore>);
 
 impl OnceNames {
-    /// Looks at a name for a caller with this prompt. A name that is free is this caller's to create.
-    pub async fn claim(&self, key: OnceKey, prompt: Arc<str>) -> Result<NameRecord> {
+    /// Looks at a name for a caller with this request. A name that is free is this caller's to send.
+    pub async fn claim(&self, key: OnceKey, write: NamedWrite) -> Result<NameRecord> {
         let client = Arc::clone(&self.0);
         let claim = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
@@ -94,21 +104,26 @@ impl OnceNames {
             );
             let found = transaction
                 .query_row(&sql, (account, &key.project_id, &key.name), |row| {
-                    Ok((read(row)?, row.get::<_, Vec<u8>>(6)?))
+                    Ok((read(row)?, row.get::<_, Vec<u8>>(7)?))
                 })
                 .optional()?;
-            let digest = digest(&transaction, &prompt)?;
+            let digest = digest(&transaction, &write.prompt)?;
             let unknown = match found {
-                Some((_, known)) if known != digest => return Ok(NameRecord::OtherPrompt),
+                Some(((creation, _), known))
+                    if known != digest || creation.message_to != write.message_to =>
+                {
+                    return Ok(NameRecord::OtherWrite(creation));
+                }
                 Some((creation, _)) if creation.0.job.is_some() => {
                     return unpacked(creation).map(NameRecord::Taken);
                 }
                 Some((creation, _)) => Some(creation.0),
                 None => {
                     let sql = format!(
-                        "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4"
+                        "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4 AND message_to IS ?5"
                     );
-                    let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
+                    let (base_url, to) = (&client.owner.base_url, &write.message_to);
+                    let others = (base_url, &key.project_id, &key.name, digest, to);
                     if let Some(found) = transaction.query_row(&sql, others, read).optional()? {
                         return unpacked(found).map(NameRecord::OtherOwner);
                     }
@@ -159,22 +174,23 @@ impl OnceNames {
         self.0.store.run(look).await
     }
 
-    /// Notes that the request of a creation is about to leave: on the disk when this returns.
-    pub async fn begin(&self, key: OnceKey, prompt: Arc<str>) -> Result<()> {
+    /// Notes that the request of a name is about to leave: on the disk when this returns.
+    pub async fn begin(&self, key: OnceKey, write: NamedWrite) -> Result<()> {
         let client = Arc::clone(&self.0);
-        let write = move |connection: &mut Connection| {
+        let begin = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
             let account = account::number(&transaction, &client.owner)?;
+            let (prompt, begun) = (digest(&transaction, &write.prompt)?, client.clock.now());
             transaction.execute(
-                "INSERT INTO once (account, project_id, name, prompt, begun) VALUES (?1, ?2, ?3, ?4, ?5)",
-                (account, &key.project_id, &key.name, digest(&transaction, &prompt)?, client.clock.now()),
+                "INSERT INTO once (account, project_id, name, prompt, begun, message_to) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                (account, &key.project_id, &key.name, prompt, begun, &write.message_to),
             )?;
             Ok(transaction.commit()?)
         };
-        self.0.store.run(write).await
+        self.0.store.run(begin).await
     }
 
-    /// Frees a name under which nothing was created; `failed` gets the error if that cannot be written. Does not wait for it.
+    /// Frees a name under which nothing was done; `failed` gets the error if that cannot be written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
         let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
@@ -187,39 +203,41 @@ impl OnceNames {
         self.0.store.post(write, failed);
     }
 
-    /// Notes the job of a name, also where its store was deleted meanwhile, unless the next one has another prompt or job for it;
+    /// Notes the job of a name, also where its store was deleted meanwhile, unless the next one has another request or job for it;
     /// `failed` gets the error if that cannot be written. Does not wait for it: see [`OnceNames::written`].
-    pub(crate) fn created(
+    pub(crate) fn done(
         &self,
         key: OnceKey,
-        prompt: Arc<str>,
+        write: NamedWrite,
         job: CreatedJob,
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
         let client = Arc::clone(&self.0);
-        let write = move |connection: &mut Connection| {
+        let note = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
             let account = account::number(&transaction, &client.owner)?;
             let (body, size) = packed(job.body.as_deref())?;
             transaction.execute(
-                "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
                  ON CONFLICT DO UPDATE SET job = excluded.job, body = excluded.body, size = excluded.size
-                 WHERE prompt = excluded.prompt AND coalesce(job, excluded.job) = excluded.job",
+                 WHERE prompt = excluded.prompt AND message_to IS excluded.message_to
+                 AND coalesce(job, excluded.job) = excluded.job",
                 (
                     account,
                     &key.project_id,
                     &key.name,
-                    digest(&transaction, &prompt)?,
+                    digest(&transaction, &write.prompt)?,
                     client.clock.now(),
                     &job.id,
                     body,
                     size,
+                    &write.message_to,
                 ),
             )?;
             Ok(transaction.commit()?)
         };
-        self.0.store.post(write, failed);
+        self.0.store.post(note, failed);
     }
 
     /// Returns when all that was noted before is on the disk, or has failed.
@@ -228,7 +246,7 @@ impl OnceNames {
     }
 
     /// Records an outcome that was unknown: a name's job, or that there is none. `false`: there is no
-    /// such name, or another outcome is known. `None`: its job is being created. A name that only another owner at this
+    /// such name, another outcome is known, or its message is for another job. `None`: its request is under way. A name that only another owner at this
     /// address has becomes this one's, too, with its job; that there is none frees it there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let client = Arc::clone(&self.0);
@@ -247,13 +265,14 @@ impl OnceNames {
                 // The same job again changes nothing.
                 Some(job) if is_ours => transaction.execute(
                     "UPDATE once SET job = ?4, body = coalesce(body, ?5), size = coalesce(size, ?6)
-                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, ?4) = ?4",
+                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, message_to, ?4) = ?4",
                     (account, project_id, name, &job.id, body, size),
                 )?,
                 Some(job) => transaction.execute(
                     &format!(
-                        "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
-                         SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7 FROM once WHERE {OF_OTHERS} LIMIT 1"
+                        "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
+                         SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7, message_to FROM once
+                         WHERE {OF_OTHERS} AND coalesce(message_to, ?5) = ?5 LIMIT 1"
                     ),
                     (base_url, project_id, name, account, &job.id, body, size),
                 )?,
@@ -306,6 +325,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Creation, i64)> {
     Ok((
         Creation {
             key,
+            message_to: row.get(6)?,
             begun: row.get(2)?,
             job,
         },
@@ -323,7 +343,7 @@ fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
 /// Bytes of a lock's name.
 const LOCK_NAME: usize = 8;
 
-/// Takes the right to create the job of a name, unless another call has it. A name that nobody has locked, and that has no job,
+/// Takes the right to send the request of a name, unless another call has it. A name that nobody has locked, and that has no job,
 /// was left by a process that died. A caller that only looks takes it, too, and drops it before its `transaction`, which only
 /// one caller at a time can begin: so it keeps no other from the lock.
 fn take_lock(

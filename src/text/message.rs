@@ -157,7 +157,7 @@ advice! {
     ReadFromBeginning {}
     /// A job that the store could not record under its name.
     RecordJob { name: String, job: String }
-    /// An unfinished creation; its job, where that is known. `exists`: there certainly is a job.
+    /// A name whose outcome is not recorded; its job, where that is known. `exists`: the request was certainly carried out.
     ResolveName { name: String, job: Option<String>, exists: bool }
     SmallerAnswers {}
     SupportedProxy {}

@@ -40,16 +40,11 @@ def test_all_is_well(cli: Cli) -> None:
     [
         ("BASE_URL", None, "address", 2, "set DOCPLATFORM_BASE_URL"),
         ("BASE_URL", "http://example.com", "address", 2, "correct DOCPLATFORM_BASE_URL"),
-        ("BASE_URL", "docs.example.com", "address", 2, "correct DOCPLATFORM_BASE_URL"),
         ("PROJECT_ID", None, "project", 2, "set DOCPLATFORM_PROJECT_ID"),
-        ("BASE_URL", "x y", "address", 2, "\tDOCPLATFORM_BASE_URL contains white space"),
-        ("PROJECT_ID", "../x", "project", 2, "correct DOCPLATFORM_PROJECT_ID"),
         ("PROJECT_ID", " demo", "project", 2, "\tDOCPLATFORM_PROJECT_ID has white space around it"),
         ("API_KEY", None, "API key", 3, "set DOCPLATFORM_API_KEY"),
         ("API_KEY", "Bearer hush", "API key", 3, "give the key alone"),
         ("REQUESTS_PER_HOUR", "many", "other settings", 2, "\tDOCPLATFORM_REQUESTS_PER_HOUR must be"),
-        ("RESERVE", "5", "other settings", 2, "\tDOCPLATFORM_RESERVE is a part of --requests-per-hour"),
-        ("API_KEY", "hush\n", "API key", 3, "DOCPLATFORM_API_KEY has white space around it"),
     ],
 )
 def test_a_setting_is_missing_or_wrong(

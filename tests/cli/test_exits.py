@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import ConfigurationError
+from docplatform import Client, ConfigurationError
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
+from helpers.faults import READ_HEAD, SEND, FaultServer, answer
 from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, run_script
 
@@ -74,14 +77,6 @@ def test_of_an_answer_that_is_too_large_it_says_what_to_do(cli: Cli) -> None:
 
 
 @pytest.mark.row("J12")
-def test_a_key_that_is_refused_during_a_wait_is_3_and_the_job_is_named(cli: Cli) -> None:
-    cli.stub.fail_next(status=401, path="/job/job-1")
-    ended = cli("job", "run", "Fix it", *SOON)
-    assert (ended.status, ended.out) == (3, "")
-    assert ended.err.splitlines()[-1].endswith("To wait for it: docplatform job wait job-1")
-
-
-@pytest.mark.row("J12")
 @pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
 def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
     stub: StubServer, command: tuple[str, ...], hurried: dict[str, str]
@@ -122,7 +117,8 @@ def test_another_sync_at_work_is_75(stub: StubServer, store: Path) -> None:
     sync = ("sync", "--last", "1", "--on-running", "stop", "--store", str(store))
     with Script(SCRIPT, *sync, stub=stub):
         stub.wait_for(pending, timeout=30)
-        assert run_script(SCRIPT, *sync, stub=stub).status == 75
+        ended = run_script(SCRIPT, *sync, "--json", stub=stub)
+        assert (ended.status, json.loads(ended.out)["error"]["class"]) == (75, "StoreBusyError")
 
 
 @pytest.mark.row("I4", "J12")
@@ -180,3 +176,56 @@ def test_commands_to_copy_repeat_the_options_that_were_given(
     ended = cli("job", "get", "job-1", *doctor[2:], "--base-url", "https://user:hush@example.com")
     assert ended.status == 2
     assert "hush" not in ended.err
+
+
+REFUSES = [READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))]
+
+
+@pytest.mark.row("G13")
+@pytest.mark.parametrize(
+    ("proxy", "says"),
+    [
+        (
+            "http://user:hush@{}",
+            "refuses the user name or password of its URL (407); check HTTPS_PROXY and HTTP_PROXY",
+        ),
+        ("http://{}", "asks for a user name and password (407); they belong into its URL, in HTTPS_PROXY"),
+        ("http://127.0.0.1:1", "refused the connection; check HTTPS_PROXY and HTTP_PROXY"),
+        ("socks5://{}", "(socks5); name one with http:// or https:// in HTTPS_PROXY"),
+    ],
+    ids=["a wrong password", "no password", "dead", "socks"],
+)
+def test_a_proxy_that_fails_is_named_in_the_words_of_the_command_line(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, proxy: str, says: str
+) -> None:
+    monkeypatch.setattr("docplatform.cli.session.Client", partial(Client, max_retries=0))
+    with FaultServer() as server:
+        server.rest(*REFUSES)
+        monkeypatch.setenv("HTTPS_PROXY", proxy.format(f"127.0.0.1:{server.port}"))
+        ended = cli("visitors", "totals", "--base-url", "https://docs.example", "--json")
+    error = json.loads(ended.out)["error"]
+    assert (ended.status, error["class"], says in error["message"]) == (1, "ConnectError", True), ended.err
+    assert "--base-url" not in ended.err
+    assert ("belong into" in ended.err) is (says.startswith("asks"))
+
+
+@pytest.mark.row("D1")
+@pytest.mark.parametrize(
+    ("fault", "says", "never"),
+    [
+        ({"status": 503, "body": ""}, "status 503: Service Unavailable", "no message"),
+        (
+            {"status": 200, "body": "<!doctype html><p>Sign in"},
+            "a web page came instead of JSON",
+            "line 1 column",
+        ),
+    ],
+    ids=["a 503 without a text", "a web page"],
+)
+def test_an_answer_is_called_what_it_is(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], says: str, never: str
+) -> None:
+    monkeypatch.setattr("docplatform.cli.session.Client", partial(Client, max_retries=0))
+    cli.stub.fail_next(**fault)
+    ended = cli("visitors", "totals")
+    assert (ended.status, says in ended.err, never in ended.err) == (1, True, False), ended.err

@@ -14,16 +14,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from docplatform._native import _WholeFile
 from docplatform.testing import StubServer
-from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, TOTALS, Cli, kept, page, shell
+from helpers.cli import JANUARY, ROWS, TOTALS, Cli, kept, page, shell
 from helpers.exports import names, sheet
-from helpers.scripts import run_script
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
-parts = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "report.html"])
 
 EVIL = "=HYPERLINK(1)"
 EXPORT = ("visitors", "export", *JANUARY)
@@ -46,11 +43,6 @@ def read(path: Path) -> list[dict[str, Any]]:
         case _:
             rows = pl.read_ipc(path).to_dicts()
     return [{k: str(v) if isinstance(v, date) else v for k, v in row.items()} for row in rows]
-
-
-def command(name: str) -> tuple[str, ...]:
-    """What writes such a file."""
-    return ("report",) if name.endswith("html") else EXPORT
 
 
 # -- formats ---------------------------------------------------------------------------------------
@@ -77,19 +69,6 @@ def test_the_name_of_a_file_chooses_its_format(cli: Cli, tmp_path: Path, command
     assert names(tmp_path) == [name]
 
 
-@pytest.mark.row("J11")
-@pytest.mark.parametrize("format_", ["", "csv", "jsonl"])
-@pytest.mark.parametrize("command", ["export", "trend"])
-def test_standard_output_takes_rows_and_nothing_else(
-    cli: Cli, tmp_path: Path, command: str, format_: str
-) -> None:
-    file, piped = tmp_path / f"v.{format_ or 'csv'}", tmp_path / f"out.{format_ or 'csv'}"
-    assert cli("visitors", command, *JANUARY, "-o", str(file)).status == 0
-    given = ("--format", format_) if format_ else ("-o", "-")
-    piped.write_text(cli("visitors", command, *JANUARY, *given).out, encoding="utf-8")
-    assert read(piped) == read(file) != []
-
-
 def test_an_export_says_what_it_wrote(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "v.csv"
     assert cli(*EXPORT, "-o", str(file)).err.splitlines() == [
@@ -104,16 +83,6 @@ def test_an_export_says_what_it_wrote(cli: Cli, tmp_path: Path) -> None:
     assert found == {"file": str(file), "format": "csv", "rows": 300, **facts}
 
 
-def test_sizes_of_pages_and_exports(cli: Cli, tmp_path: Path) -> None:
-    assert cli(*EXPORT, "-o", str(tmp_path / "v.csv"), "--page-size", "100", "--max-rows", "150").status == 0
-    assert len(read(tmp_path / "v.csv")) == 150
-    assert [request.query["limit"] for request in cli.stub.requests] == ["100", "50"]
-    cli.stub.reset()
-    assert cli(*EXPORT, "-o", str(tmp_path / "none.jsonl"), "--max-rows", "0").status == 0
-    assert ((tmp_path / "none.jsonl").read_text(), cli.stub.requests) == ("", [])
-    assert cli(*EXPORT, "--max-rows", "0", "--dry-run").out.splitlines()[0] == "requests\t0"
-
-
 @pytest.mark.row("J5")
 @pytest.mark.parametrize(("options", "path"), [((), f"'{EVIL}"), (("--raw",), EVIL)])
 def test_a_formula_is_escaped_in_csv_unless_it_is_to_be_raw(
@@ -124,15 +93,6 @@ def test_a_formula_is_escaped_in_csv_unless_it_is_to_be_raw(
     cli(*EXPORT, "-o", str(tmp_path / "v.csv"), *options)
     assert (tmp_path / "v.csv").read_text().splitlines()[1] == f"{path},0,0,0"
     assert cli(*EXPORT, *options).out.splitlines()[1] == f"{path},0,0,0"
-
-
-@pytest.mark.row("J8")
-def test_lines_of_json_contain_nothing_that_a_terminal_obeys(cli: Cli) -> None:
-    path = "/\x1b]0;x\x07\u202e\x7f\n"
-    cli.stub.fail_next(status=200, body=page({**ROWS[0], "path": path}))
-    out = cli(*EXPORT, "--format", "jsonl").out
-    assert all(c.isprintable() for c in out.removesuffix("\n"))
-    assert json.loads(out)["path"] == path
 
 
 @pytest.mark.parametrize(
@@ -151,15 +111,6 @@ def test_a_byte_order_mark_is_written_where_it_is_asked_for(cli: Cli, tmp_path: 
     for options, begin in (([], b"path,"), (["--bom"], b"\xef\xbb\xbfpath,")):
         assert cli(*EXPORT, *options, "--force", "-o", str(tmp_path / "v.csv")).status == 0
         assert (tmp_path / "v.csv").read_bytes().startswith(begin)
-
-
-@pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_either_library_writes_arrow(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
-    monkeypatch.setattr("docplatform._hooks.frames.find_spec", lambda name: name == library or None)
-    assert cli(*EXPORT, "-o", str(tmp_path / "v.arrow")).status == 0
-    assert read(tmp_path / "v.arrow") == ROWS
 
 
 # -- what is in the way of a file ------------------------------------------------------------------
@@ -204,33 +155,6 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_sent(cli: Cli
     )
 
 
-@pytest.mark.row("J1")
-def test_an_error_of_a_library_names_the_file_that_it_wrote(tmp_path: Path) -> None:
-    for fault, named in (
-        (OSError(28, "Error writing bytes"), True),
-        (OSError("odd"), False),
-        (KeyError(1), False),
-    ):
-        file = tmp_path / "v.parquet"
-        with pytest.raises(type(fault)) as raised, _WholeFile(file):
-            raise fault
-        assert (str(file) in str(raised.value)) == named
-        assert list(tmp_path.iterdir()) == []
-
-
-@posix
-@pytest.mark.row("J1")
-@parts
-def test_a_full_disk_leaves_the_old_file(stub: StubServer, tmp_path: Path, name: str) -> None:
-    file = tmp_path / name
-    file.write_text("old")
-    ended = run_script(FULL_DISK, *command(name), "--force", "-o", str(file), stub=stub)
-    assert (ended.status, ended.out) == (1, "")
-    assert ended.err.splitlines()[-1].startswith("docplatform: ")
-    assert "Traceback" not in ended.err
-    assert (file.read_text(), names(tmp_path)) == ("old", [name])
-
-
 @posix
 @pytest.mark.row("I5")
 @pytest.mark.parametrize("format_", ["csv", "jsonl"])
@@ -258,17 +182,6 @@ def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
 
 
 # -- exports that end early ------------------------------------------------------------------------
-
-
-@pytest.mark.row("B2", "J1", "J11")
-@parts
-def test_without_a_store_what_ends_early_leaves_nothing(cli: Cli, tmp_path: Path, name: str) -> None:
-    for at in (0, 250):
-        cli.stub.fail_next(status=200, body=page(*ROWS[at : at + 250], more=True))
-    cli.stub.fail_next(status=429, retry_after=3600)
-    ended = cli(*command(name), "-o", str(tmp_path / name), "--json")
-    assert (ended.status, ended.out, names(tmp_path)) == (4, "", [])
-    assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {LOST}"
 
 
 @posix

@@ -383,7 +383,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
 @pytest.mark.usefixtures("tried_once")
 @pytest.mark.parametrize("fault", FAULTS)
 @rows(sends=True)
-def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row, fault: str) -> None:
+def test_a_failure_has_its_exit_code_and_one_document(cli: Cli, row: Row, fault: str) -> None:
     given, read, written = FAULTS[fault]
     code = written if row.writes else 0 if row.waits and fault in ("500", "no answer") else read
     for options in ((), row.json) if fault == "400" else (row.json,):
@@ -394,8 +394,15 @@ def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row
         assert ended.status == code
         assert sent(cli) - before == 1 or not row.writes
         assert ended.err or not code or row.name == "doctor"
-        if options and (row.shows_failures or not code):
-            json.loads(ended.out)
+        if options:
+            found = json.loads(ended.out)
+            if code and row.name != "doctor":
+                error = found["error"]
+                assert error["status"] == given.get("status")
+                assert f"docplatform: {error['message']}" in ended.err
+                assert error["outcome"] == (
+                    {1: "rejected", 3: "rejected", 4: "rejected", 7: "unknown"}[code] if row.writes else None
+                )
         else:
             assert ended.out == "" or row.shows_failures
         if fault == "401":
@@ -428,7 +435,9 @@ def test_a_job_that_did_not_complete_is_printed_as_json(cli: Cli, row: Row, stat
     ended = cli(*row.line, "--timeout", "0.05", *row.json)
     # After a message, a final status may be the old one.
     assert ended.status == (6 if row.name == "job message" else code)
-    assert json.loads(ended.out)["status"] == status
+    error = json.loads(ended.out)["error"]
+    assert error["class"] == ("WaitTimeoutError" if ended.status == 6 else "JobFailedError")
+    assert error["job"]["status"] == status
     running = "Job job-1 keeps running. To wait for it: docplatform job wait job-1"
     assert (ended.err.splitlines()[-1] == running) is (status == "active")
 

@@ -38,14 +38,6 @@ def test_the_second_run_uses_the_job_of_the_first(cli: Cli, once: tuple[str, ...
     assert "Job job-1 was created under the name links-1.4 before; nothing was sent." in second.err
 
 
-def test_no_more_jobs_are_created_than_the_budget_grants(cli: Cli, kept: tuple[str, ...]) -> None:
-    line = (*RUN, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
-    first, second = cli(*line), cli(*line)
-    assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
-    assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
-    assert "or with --on-budget wait" in second.err
-
-
 def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tuple[str, ...]) -> None:
     cli.stub.script_job("failed")
     for _ in range(2):
@@ -53,22 +45,6 @@ def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tup
         assert ended.status == 5
         assert "The name links-1.4 keeps this job: another name creates another job." in ended.err
     assert posts(cli.stub) == 1
-
-
-@pytest.mark.row("A15", "N4")
-def test_an_answer_that_is_no_job_proves_nothing(cli: Cli, once: tuple[str, ...]) -> None:
-    cli.stub.fail_next(status=200, body="<html>Sign in")
-    ended = cli(*RUN, *once)
-    assert ended.status == 7
-    assert "a web page came" in ended.err
-    assert "check that --base-url is the address of the API" in ended.err
-    assert "--never-created" in ended.err
-    cli.stub.fail_next(status=201, body={"id": "job-1"})
-    ended = cli(*RUN, "--once", "applied", *once[2:])
-    assert ended.status == 7
-    assert "the service did it" in ended.err
-    assert "--never-created" not in ended.err
-    assert "docplatform job once applied --job ID" in ended.err
 
 
 @pytest.mark.row("A15")
@@ -98,6 +74,26 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     ended = run_script(SCRIPT, *line, stub=stub)
     assert (ended.status, ended.out) == (0, "job-1\n")
     assert posts(stub) == 2
+
+
+@pytest.mark.row("A15", "N3")
+def test_a_message_is_sent_once_and_its_name_can_be_resolved(
+    stub: StubServer, once: tuple[str, ...], kept: tuple[str, ...]
+) -> None:
+    with_a_job(stub)
+    stub.fail_next(lost=True)
+    line = ("job", "message", "job-1", "And that", *once)
+    ended = run_script(SCRIPT, *line, stub=stub)
+    assert ended.status == 7
+    found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
+    assert ("--job job-1" in found, "--never-sent" in never) == (True, True)
+    done = shell(stub, found.replace("docplatform", "$cli", 1))
+    assert done.status == 0, done.err
+    ended = run_script(SCRIPT, *line, stub=stub)
+    assert (ended.status, ended.out) == (0, "job-1\n")
+    (listed,) = json.loads(run_script(SCRIPT, "job", "once", *kept, "--json", stub=stub).out)
+    assert (listed["kind"], listed["state"], listed["job"]) == ("message", "sent", "job-1")
+    assert stub.jobs[0].prompts == ["Fix it", "And that"]
 
 
 @pytest.mark.row("A15")
@@ -161,7 +157,7 @@ def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_re
     ended = cli("job", "create", "Fix it", *once, "-q")
     assert (ended.status, ended.out) == (0, "job-2\n")
     assert (
-        'Note: job job-2 was created under the name "links-1.4", but the store could not record it ('
+        'Note: the request under the name "links-1.4" was carried out for job job-2, but the store could not record it ('
         in ended.err
     )
     assert "no room" in ended.err
@@ -190,10 +186,10 @@ def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
     cli("job", "create", "Fix it", "--once", "lost", *kept)
     ended = cli("job", "once", *kept)
     rows = [line.split("\t") for line in ended.out.splitlines()]
-    assert [row[:3] for row in rows] == [
-        ["name", "state", "job"],
-        ["links-1.4", "created", "job-1"],
-        ["lost", "unknown", ""],
+    assert [row[:4] for row in rows] == [
+        ["name", "kind", "state", "job"],
+        ["links-1.4", "creation", "created", "job-1"],
+        ["lost", "creation", "unknown", ""],
     ]
     (lost,) = json.loads(cli("job", "once", "lost", *kept, "--json").out)
     assert (lost["name"], lost["state"], lost["job"]) == ("lost", "unknown", None)

@@ -57,15 +57,6 @@ def test_only_the_first_requests_or_jobs_fail(run: Run) -> None:
             assert [run(env, *line) for _ in codes] == codes
 
 
-@pytest.mark.row("A15")
-def test_a_job_whose_answer_was_lost_can_be_found(run: Run, tmp_path: Path) -> None:
-    once = ("--store", str(tmp_path / "docs.db"))
-    with stub("--fail", "lost:1") as env:
-        line = ("job", "run", "Fix it", *SOON, "--once", "docs-1.4", *once)
-        record = ("job", "once", "docs-1.4", "--job", "job-1", *once)
-        assert [run(env, *each) for each in (line, line, record, line)] == [7, 7, 0, 0]
-
-
 def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(run: Run, tmp_path: Path) -> None:
     line = ("visitors", "export", "2026-01", "-o", str(tmp_path / "v.csv"))
     kept = (*line, "--store", str(tmp_path / "v.db"))

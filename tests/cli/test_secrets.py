@@ -43,10 +43,8 @@ def test_a_prompt_with_a_key_in_it_is_not_sent(cli: Cli, prompt: str) -> None:
     "arguments",
     [
         (LIKE_A_KEY,),
-        ("job", LIKE_A_KEY),
         ("job", "get", "job-1", LIKE_A_KEY),
         *((*words, option, LIKE_A_KEY) for words in ((), ("demo",), ("stub",)) for option in TRIED),
-        *(("job", "get", "job-1", f"{option}={LIKE_A_KEY}") for option in TRIED),
     ],
 )
 def test_an_argument_that_looks_like_a_key_is_not_repeated(cli: Cli, arguments: tuple[str, ...]) -> None:
@@ -63,14 +61,12 @@ FOLDER = "none_2026-01-01_to_2026-02-01"
     ("arguments", "says"),
     [
         (("visitors", "export", "-o", FILE), f"{FILE} exists"),
-        (("report", "-o", FILE), f"{FILE} exists"),
         (("report", "-o", f"{FOLDER}/x.html"), f"no folder {FOLDER}:"),
         (
             ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),
             "no_prompt_of_2026_01_31_v2.txt: No such",
         ),
         (("visitors", "export", FILE), f'period "{FILE}" is'),
-        (("visitors", "totals", "--store", f"{FOLDER}/v.db"), f"{FOLDER}/v.db"),
     ],
 )
 def test_names_of_files_are_shown_even_if_they_look_like_keys(

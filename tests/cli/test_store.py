@@ -41,14 +41,6 @@ def test_rows_that_a_full_disk_refused_are_in_the_store(stub: StubServer, store:
     assert len(stub.requests) == 4
 
 
-def test_a_budget_is_that_of_one_organization_and_keeps_its_reserve(cli: Cli, store: Path) -> None:
-    options = ("--store", str(store), "--requests-per-hour", "5", "--reserve", "4", "--on-budget", "stop")
-    assert cli("visitors", "totals", *JANUARY, *options).status == 0
-    ended = cli("visitors", "totals", "--json", *options)
-    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 1)
-    assert cli("visitors", "totals", *options, "--organization", "other").status == 0
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.row("I4", "J12")
 @pytest.mark.parametrize("command", ["totals", "export", "trend"])
@@ -68,20 +60,3 @@ def test_a_wait_for_the_budget_is_shown_once_and_ctrl_c_ends_it(cli: Cli, store:
     last = "docplatform: interrupted" if command == "totals" else kept(store)
     assert ended.err.splitlines()[-1] == last
     assert "budget is spent" not in ended.err
-
-
-def test_a_file_that_is_no_store_is_refused_and_unchanged(cli: Cli, store: Path) -> None:
-    store.write_text("path,human\n" * 100)
-    ended = cli("doctor", "--store", str(store))
-    assert (ended.status, cli.stub.requests) == (2, [])
-    assert "store\twrong" in ended.out
-    assert "correct --store" in ended.out
-    assert store.read_text() == "path,human\n" * 100
-
-
-def test_doctor_keeps_within_the_budget(cli: Cli, store: Path) -> None:
-    options = ("--store", str(store), "--requests-per-hour", "1")
-    assert cli("visitors", "totals", *options).status == 0
-    ended = cli("doctor", *options)
-    assert (ended.status, len(cli.stub.requests)) == (4, 1)
-    assert "the request budget is spent" in ended.out

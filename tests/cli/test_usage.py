@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,65 +11,43 @@ from helpers.cli import JANUARY, Cli
 
 JOB_RUN = ("job", "run", "Fix it")
 CA_WITHOUT_END = ("--base-url", "https://127.0.0.1", "--ca-bundle", "/dev/zero")
-DAY_OLD = ("--from", "2026-02-01", "--to", "2026-01-01")
 
 WRONG: list[tuple[tuple[str, ...], str]] = [
     ((), "Usage: docplatform"),
     (("job",), "Usage: docplatform job"),
     (("jobs",), "No such command 'jobs'. Did you mean 'job'?"),
     (("vistors",), "Did you mean 'visitors'?"),
-    (("visitors", "tops"), "Did you mean 'top'?"),
     (("trend",), "Did you mean 'visitors trend' or 'views trend'?"),
     (("versions",), "No such command 'versions'.\n"),
     (("job", "run", "Fix", "the", "links"), "put quotes around it"),
     ((*JOB_RUN, "-f", "prompt.txt"), "not both"),
-    (("job", "run", "-f", "no-such-file.txt"), "no-such-file.txt: No such file"),
-    (("job", "run", "-f", "/"), "cannot be read"),
     (("job", "run", "-f", "/dev/zero"), "longer than 16 MiB"),
     (("job", "run", "-f", "latin.txt"), "it is not UTF-8 text"),
     (("job", "run", "  "), "the prompt is empty"),
     (("job", "run"), "the prompt is empty"),
     (("job", "run", "Fix \udcff it"), "give that with --file"),
     ((*JOB_RUN, "--timeout", "soon"), "45m"),
-    ((*JOB_RUN, "--timeout", "-1"), "45m"),
-    ((*JOB_RUN, "--timeout", "nan"), "45m"),
     ((*JOB_RUN, "--timeout", "9999h"), "at most one year"),
-    ((*JOB_RUN, "--timeout", "9" * 400), "at most one year"),
     ((*JOB_RUN, "--poll-interval", "0m"), "more than 0 seconds"),
-    ((*JOB_RUN, "--poll-interval", "9999h"), "at most one year"),
     ((*JOB_RUN, "--job-path", "/v2"), "--job-path must contain {id}"),
     ((*JOB_RUN, "--job-path", "v2"), '--job-path must start with "/"; it looks like "/v2/agent/{project_id}'),
     (("job", "get", "../job"), "id"),
-    (("job", "get", ""), "id"),
     (("job", "get", "job-1", *CA_WITHOUT_END), "longer than"),
     (("job", "get", "job-1", "--store", "visitors.db"), "No such option"),
-    (("visitors", "totals", *DAY_OLD), "exclusive"),
     # As of a variable that is not set.
     (("visitors", "totals", ""), 'period "" is not known'),
-    (("visitors", "totals", "--from", "yesterday"), "--from"),
     (("visitors", "totals", "--store", "latin.txt"), "not an SQLite file"),
     (("visitors", "top", "-n", "0"), "--number"),
-    (("visitors", "top", "--by", "path"), "--by"),
     (("visitors", "export", "-o", "v.ods"), "ends in .csv, .jsonl, .parquet, .arrow, .xlsx"),
     (("visitors", "export", "-o", "v"), "--format"),
     (("visitors", "export", "--format", "parquet"), "parquet needs a file"),
     (("visitors", "export", "--json"), "name a file for the rows with -o"),
     (("visitors", "export", "--json"), "to print the rows as JSON, give --format jsonl instead of --json"),
-    (("visitors", "export", "-o", "v.csv", "--page-size", "251"), "--page-size"),
-    (("visitors", "export", "-o", "v.csv", *DAY_OLD), "--to"),
-    (("visitors", "export", "-o", "none/v.csv"), "there is no folder none: create it"),
     (("visitors", "export", "-o", ".", "--format", "csv"), "directory"),
-    (("visitors", "trend", *JANUARY, "-o", "t.ods"), "ends in .csv"),
-    (("visitors", "trend", *JANUARY, "-o", "none/t.csv"), "there is no folder none"),
-    (("visitors", "trend", *JANUARY, "-o", "-", "--json"), "name a file"),
-    (("visitors", "trend", *JANUARY, "--format", "parquet"), "needs a file"),
     (("visitors", "compare", "--from", "2024-01-01"), "needs both --from and --to"),
-    (("visitors", "compare", "2024-01", "--before", "soon"), '"soon" is not known'),
     (("visitors", "compare", "2024-01", "--before", "2024-01"), "January 2024"),
-    (("visitors", "compare", "--from", "2024-01-01T12:00", "--to", "2024-01-02"), "whole days"),
     (("report", "-o", "none/report.html"), "there is no folder none: create it"),
     (("report", "-o", "report.pdf"), "ends in .html, .htm, .md or .markdown"),
-    (("report", "-o", "-", "--json"), "name a file"),
     (("sync", "demo", *JANUARY), "--store"),
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
     (
@@ -80,9 +59,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
         ("sync", "--store", "v.db", "2026-w1", "2026-10"),
         "The PERIOD comes first, and projects come after it",
     ),
-    (("sync", "--store", "v.db", "--last", "9999999"), "too far"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "names no project"),
-    (("sync", "--store", "v.db", *JANUARY, "-f", "."), "cannot be read"),
     (("sync", "--store", "v.db", *JANUARY, "a/b"), "projects"),
     # Which of them was meant?
     (("sync", "--store", "v.db", *JANUARY, "other", "--project", "demo"), "with --project, or"),
@@ -91,11 +68,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("stub", "--visitors", "-1"), "visitors"),
     (("stub", "--port", "99999"), "docplatform stub: error: port"),
     (("stub", "visitors", "top"), "visitors top; a command to run comes after --run --"),
-    (("stub", "--latency", "nan"), "latency"),
-    *(
-        (("stub", "--fail", failure), "--fail")
-        for failure in ("", "sometimes", "200", "drop:", "drop:0", "drop:x", "600")
-    ),
+    *((("stub", "--fail", failure), "--fail") for failure in ("sometimes", "200", "drop:0")),
     (("demo", "--no-such-option"), "--no-such-option"),
 ]
 
@@ -112,7 +85,9 @@ def test_wrong_usage_sends_nothing_and_writes_nothing(
     for name, content in given.items():
         Path(name).write_bytes(content)
     ended = cli(*arguments)
-    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert (ended.status, cli.stub.requests) == (2, [])
+    told = json.loads(ended.out)["error"] if "--json" in arguments else ended.out
+    assert told == "" or (told["class"] == "UsageError" and says in told["message"])
     assert says in ended.err
     assert "Reading visitors" not in ended.err
     # A store is opened before the ids of projects are looked at.

@@ -71,12 +71,6 @@ def test_top_goes_into_a_file(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(cli("visitors", "top", "-n", "1", "--format", "jsonl").out) == best("total", 1)[0]
 
 
-def test_top_of_fewer_rows_than_asked_for(cli: Cli) -> None:
-    assert len(table(cli("visitors", "top", "-n", "1000").out)) == 600
-    cli.stub.fail_next(status=200, body=page())
-    assert cli("visitors", "top").out == "path\thuman\tai\ttotal\n"
-
-
 @pytest.mark.parametrize("line", [("top", "-q"), ("compare", "2024-01"), ("compare", "2024-01", "-q")])
 def test_changed_data_is_warned_about_once(cli: Cli, line: tuple[str, ...]) -> None:
     cli.stub.fail_next(status=200, body=page(*ROWS[:250], more=True))
@@ -112,12 +106,6 @@ def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
     assert json.loads(cli(*line, "--json").out) == {**facts, "rows": rows}
 
 
-def test_one_request_is_one_request(cli: Cli) -> None:
-    days = ("--from", "2024-01-01", "--to", "2024-01-02")
-    ended = cli("visitors", "trend", *days, "--by-path")
-    assert ended.err.splitlines()[0] == "Reading 1 slice for at least 1 request"
-
-
 def test_a_trend_leaves_cut_slices_out(cli: Cli) -> None:
     line = ("visitors", "trend", "2026-01", "--every", "week", "--whole")
     assert cli(*line, "--dry-run").out.startswith("requests\t3\n")
@@ -150,48 +138,6 @@ def cost(cli: Cli, *line: str) -> dict[str, str]:
     return dict(line.split("\t") for line in ended.out.splitlines())
 
 
-def test_a_dry_run_needs_no_service(cli: Cli) -> None:
-    cli.stub.close()
-    assert cost(cli, "visitors", "top", *JANUARY) == {"requests": "1", "cached": "0", "exact": "no"}
-    assert cost(cli, "visitors", "trend", *JANUARY) == {"requests": "31", "cached": "0", "exact": "yes"}
-    # Without a range, too.
-    assert cost(cli, "visitors", "totals") == {"requests": "1", "cached": "0", "exact": "yes"}
-    assert cost(cli, "visitors", "export") == {"requests": "1", "cached": "0", "exact": "no"}
-
-
-def test_a_dry_run_says_that_a_minimum_is_one(cli: Cli) -> None:
-    line = ("visitors", "trend", *JANUARY, "--by-path", "--dry-run")
-    unknown, told, *rest = cli(*line).err.splitlines()
-    assert unknown == "Size unknown: at least 31 requests."
-    assert told.startswith("Every 250 rows of a slice cost a request.")
-    assert rest == ["Nothing was sent."]
-    assert cli(*line, "-q").err == ""
-
-
-def test_a_dry_run_estimates_from_what_the_store_has_of_neighbouring_ranges(cli: Cli, store: Path) -> None:
-    shared = ("--store", str(store))
-    days = ("--from", "2024-02-01", "--to", "2024-03-01")
-    assert cli("visitors", "export", *JANUARY, *shared, "-o", "-").status == 0
-    before = len(cli.stub.requests)
-    assert before > 1
-    line = ("visitors", "export", *days, *shared)
-    assert cost(cli, *line) == {"requests": str(before), "cached": "0", "exact": "no"}
-    said = f"About {before} requests: an estimate from other ranges in the store.\nNothing was sent.\n"
-    assert cli(*line, "--dry-run").err == said
-    found = json.loads(cli(*line, "-o", "february.csv", "--dry-run", "--json").out)
-    assert (found["exact"], found["estimated"], found["slices"][0]["estimated"]) == (False, True, True)
-
-
-def test_a_dry_run_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None:
-    line = ("visitors", "trend", *JANUARY, "--store", str(store), "--requests-per-hour")
-    assert cost(cli, *line, "100")["hours"] == "0"
-    assert cost(cli, *line, "12", "--reserve", "2")["hours"] == "3"
-    # What was spent counts.
-    cli("visitors", "totals", "--store", str(store), "--requests-per-hour", "31")
-    spent = cost(cli, *line, "31")
-    assert (spent["hours"], spent["budget_left"]) == ("1", "30")
-
-
 @pytest.mark.parametrize(
     ("line", "requests"),
     [
@@ -212,19 +158,6 @@ def test_every_dry_run_with_a_budget_counts_its_hours(
         str(requests - 1),
         "1",
     )
-
-
-def test_a_dry_run_counts_the_pages_of_an_export_that_was_cut_short(cli: Cli, store: Path) -> None:
-    line = ("visitors", "export", *JANUARY, "--store", str(store), "--requests-per-hour", "2")
-    assert cli(*line, "-o", "-", "--on-budget", "stop").status == 4
-    assert cost(cli, *line) == {
-        "requests": "1",
-        "cached": "2",
-        "exact": "no",
-        "hours": "1",
-        "budget_left": "0",
-    }
-    assert "Size unknown: at least 1 request.\n" in cli(*line, "--dry-run").err
 
 
 def test_a_refresh_that_is_cut_short_says_that_the_next_one_fetches_everything(cli: Cli, store: Path) -> None:
@@ -248,19 +181,3 @@ def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
         "hours": 1,
         "budget_left": 3,
     }
-
-
-def test_a_dry_run_of_a_sync_counts_all_projects(cli: Cli, store: Path) -> None:
-    line = ("sync", "2024-01", "a", "b", "--totals", "--store", str(store))
-    assert cost(cli, *line) == {"requests": "62", "cached": "0", "exact": "yes"}
-    assert "These requests are for totals. Rows by path cost more.\n" in cli(*line, "--dry-run").err
-    # Slices that have not begun are not fetched.
-    rest = (
-        "--from",
-        str(datetime.now(UTC).date() - timedelta(days=2)),
-        "--to",
-        "2999-01-01",
-        "--every",
-        "month",
-    )
-    assert int(cost(cli, "sync", "a", *rest, "--store", str(store))["requests"]) in (1, 2)

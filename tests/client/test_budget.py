@@ -6,7 +6,6 @@ Its policy and its ledger are tested in ``tests/rust/budget``.
 from __future__ import annotations
 
 import logging
-import os
 import pickle
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,6 @@ import pytest
 from docplatform import BudgetError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.children import in_child
 from helpers.exports import eventually, names
 
 DATES: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
@@ -143,15 +141,3 @@ def test_the_store_holds_no_key(face: Face, stub: StubServer, store: Path) -> No
     content = store.read_bytes()
     for secret in (stub.api_key.encode(), b"s3cret-header-value", b"Bearer"):
         assert secret not in content
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_both_halves_of_a_fork_keep_one_ledger(stub: StubServer, tmp_path: Path) -> None:
-    with stub.client(store=tmp_path / "visitors.db", requests_per_hour=50) as client:
-        for _ in range(10):
-            client.visitor_totals()
-            in_child(client.visitor_totals)
-        in_child(client.visitor_totals)
-        assert client.visitor_totals()
-        assert client.stats.budget_left == 28

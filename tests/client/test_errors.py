@@ -11,7 +11,6 @@ import pytest
 
 import docplatform
 from docplatform import (
-    Attempt,
     ConfigurationError,
     ConnectError,
     DocPlatformError,
@@ -204,25 +203,3 @@ def test_an_error_can_be_copied_and_pickled_with_all_it_carries(
         assert same(error, pickle.loads(data))
     assert same(error, copy.copy(error))
     assert same(error, copy.deepcopy(error))
-
-
-@pytest.mark.row("B12")
-def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=502, headers={"x-request-id": "req-1"})
-    stub.fail_next(drop=True)
-    stub.fail_next(status=404, headers={"x-request-id": "req-3"})
-    with pytest.raises(docplatform.NotFoundError, match="3 attempts") as caught:
-        face.run(face.client(stub).get_job("job-1"))
-    attempts = caught.value.attempts
-    assert isinstance(attempts, tuple)
-    assert all(isinstance(attempt, Attempt) for attempt in attempts)
-    assert [(number, status) for number, status, _, _, _ in attempts] == [(1, 502), (2, None), (3, 404)]
-    first, second, third = (str(attempt.error) for attempt in attempts)
-    assert first.startswith("ServerError: ")
-    assert "req-1" in first
-    assert second.startswith("TransportError: ")
-    assert third.startswith("NotFoundError: ")
-    assert "req-3" in third
-    assert attempts[0].waited == 0
-    assert all(attempt.elapsed > 0 for attempt in attempts)
-    assert sum(attempt.waited for attempt in attempts) > 0

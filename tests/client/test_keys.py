@@ -19,13 +19,7 @@ from docplatform._native import _api_key
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.exports import ROWS
-
-NEW = "dp_stub_1111111111111111next"
-
-
-def rotate(stub: StubServer) -> None:
-    """From now on the stub accepts another key."""
-    stub._service._api_key = NEW
+from helpers.keys import NEW, rotate
 
 
 def as_option(file: Path) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import BadRequestError, NotFoundError, ServerError, TransportError
+from docplatform import BadRequestError, NotFoundError, TransportError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.scripts import run_script
@@ -130,14 +130,6 @@ def test_a_handler_that_fails_does_not_break_the_call(
     finally:
         logger.removeFilter(broken)
     assert len(unraisable) == 1
-
-
-def test_lines_can_be_turned_off(face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("ERROR", "docplatform")
-    stub.fail_next(status=500)
-    with pytest.raises(ServerError):
-        face.run(face.client(stub, max_retries=0).get_job("job-1"))
-    assert lines(caplog) == []
 
 
 SILENT = """

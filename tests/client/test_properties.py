@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from docplatform import DataWarning
 from docplatform.testing import StubServer
-from helpers import Face
 from helpers.pages import page, serve
 
 quick = settings(
@@ -27,8 +24,6 @@ quick = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
-OFFSETS = st.timedeltas(timedelta(hours=-23, minutes=-59), timedelta(hours=23, minutes=59)).map(timezone)
-MOMENTS = st.dates() | st.datetimes() | st.datetimes(timezones=st.just(UTC) | OFFSETS)
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 )
@@ -42,50 +37,6 @@ def silent() -> Iterator[StubServer]:
     """One stub for all examples of all tests: an example needs no fresh one."""
     with StubServer() as stub:
         yield stub
-
-
-@pytest.fixture
-def client(face: Face, silent: StubServer) -> Any:
-    return face.client(silent)
-
-
-def queried(visitors: Any) -> dict[str, str]:
-    return dict(json.loads(visitors.checkpoint)["listing"]["query"])
-
-
-@quick
-@given(moment=MOMENTS)
-@example(moment=datetime(1900, 1, 1, tzinfo=timezone(timedelta(minutes=9, seconds=21))))
-def test_a_date_goes_on_the_wire_as_python_writes_it(client: Any, moment: date) -> None:
-    midnight = moment.isoformat().endswith("T00:00:00")
-    wire = queried(client.visitors(date_from=moment))["dateFrom"]
-    assert wire == (moment.isoformat()[:10] if midnight else moment.isoformat())
-    assert queried(client.visitors(date_from=moment.isoformat()))["dateFrom"] == wire
-
-
-@pytest.mark.row("G8")
-@quick
-@given(name=ANY_TEXT)
-@example(name="..")
-@example(name="//evil.example")
-@example(name="a%2e%2e")
-@example(name="{project_id}")
-@example(name="\u202e{id}\U0001f600")
-def test_an_id_is_refused_or_asked_for_as_it_is(
-    face: Face, silent: StubServer, client: Any, name: str
-) -> None:
-    silent.reset()
-    silent.fail_next(status=200, body={"id": name, "status": "active"})
-    try:
-        job = face.run(client.get_job(name))
-    except ValueError:
-        assert silent.requests == []
-        return
-    assert job.id == name
-    (request,) = silent.requests
-    assert request.path.isascii()
-    assert unquote(request.path) == f"/v2/agent/demo/job/{name}"
-    assert request.path.count("/") == 5
 
 
 @st.composite

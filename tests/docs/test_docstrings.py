@@ -12,7 +12,7 @@ import inspect
 import io
 import pydoc
 import re
-import runpy
+import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ import pytest
 import docplatform
 from docplatform import _native
 from docplatform.testing import StubServer
-from release import twins
+from helpers.scripts import run_command
+from release import reference, twins
 
 MODULES = [docplatform, *(importlib.import_module(f"docplatform.{name}") for name in ("otel", "testing"))]
 ROOT = Path(__file__).parents[2]
@@ -129,14 +130,17 @@ def test_the_reference_shows_the_text_of_the_stub() -> None:
         assert package[f"_native.{member}"].docstring.value == text
 
 
-def test_signatures_in_the_reference_show_what_users_can_write(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.one_python
+def test_the_reference_of_the_repository_is_made_from_docstrings_and_commands() -> None:
     pytest.importorskip("griffe", reason="`make docs` installs what builds the site")
-    monkeypatch.chdir(ROOT)
-    as_markdown = runpy.run_path("docs/stubs.py")["as_markdown"]
-    signatures = []
-    for page in Path("docs/reference").glob("*.md"):
-        shown = as_markdown(page.read_text(encoding="utf-8"))
-        signatures += re.findall(r"^#+ `.*`\n\n```python\n(.*)\n```$", shown, re.MULTILINE)
+    # In a process of its own: click keeps the help option of the first context.
+    checked = run_command([sys.executable, "-m", "release.reference", "--check"], cwd=ROOT)
+    assert (checked.status, checked.err) == (0, "")
+
+
+def test_signatures_in_the_reference_show_what_users_can_write() -> None:
+    shown = "".join(page.read_text(encoding="utf-8") for page in reference.PAGES)
+    signatures = re.findall(r"^#+ `[^\n]*`\n\n```python\n(.*?)\n```$", shown, re.MULTILINE | re.DOTALL)
     assert len(signatures) > 80
     assert any("timeout: float | timedelta = 30.0" in signature for signature in signatures)
     words = {word for signature in signatures for word in re.findall(r"[A-Za-z_]\w*", signature)}

@@ -17,7 +17,7 @@ from helpers.phases import HOLD, pending
 from helpers.scripts import Ended, environment, run_command
 
 ROOT = Path(__file__).parents[2]
-# That of docs/store.md needs a store; those of ENGINES go on from each other.
+# That of docs/store-tables.md needs a store; those of ENGINES go on from each other.
 ENGINES = ROOT / "docs" / "how-to" / "engines.md"
 SOURCES = [
     ROOT / "README.md",
@@ -70,7 +70,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
     )
-    assert len(shown) == 7
+    assert len(shown) == 6
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
             assert run(stub, "-c", code).out == output
@@ -78,7 +78,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
 
 def test_the_stores_example_reads_what_was_fetched(run: Run, tmp_path: Path) -> None:
     (piece,) = re.findall(
-        PYTHON, (ROOT / "docs" / "store.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        PYTHON, (ROOT / "docs" / "store-tables.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     with StubServer(visitors=3) as stub, stub.client(store=tmp_path / "visitors.db") as client:
         client.visitors(date_from="2026-01-01", date_to="2026-02-01").to_dicts()

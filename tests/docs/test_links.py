@@ -30,24 +30,6 @@ def found(site: Path, html: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "html",
-    [
-        '<a href="guide/">x</a>',
-        '<a href="guide/#first-thing">x</a>',
-        '<a href="/guide/index.html#old">x</a>',
-        '<a href="#here">x</a><p id="here">',
-        '<a href="guide/?q=1#first%2Dthing">x</a>',
-        '<a href="https://example.com/a?b#c">x</a>',
-        '<img src="logo.svg"><link rel="icon" href="logo.svg">',
-        # Named for what it is, and loaded by nobody.
-        '<link rel="canonical" href="https://example.com/">',
-    ],
-)
-def test_a_good_link_is_accepted(site: Path, html: str) -> None:
-    assert found(site, html) == []
-
-
-@pytest.mark.parametrize(
     ("html", "wrong"),
     [
         ('<a href="missing/">x</a>', "missing/: no such page"),

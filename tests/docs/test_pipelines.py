@@ -26,6 +26,7 @@ pytestmark = [
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
 GITHUB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.yml")
+WEEKLY: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "fix-weekly.yml")
 GITLAB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.gitlab-ci.yml")
 LINK = "https://github.com/example/docs/pull/1"
 GH = """#!/bin/bash -e
@@ -326,9 +327,29 @@ def test_the_example_workflow_gives_the_action_what_it_asks_for() -> None:
     assert required <= set(step["with"]) <= set(ACTION["inputs"])
     outputs = re.findall(r"steps\.ask\.outputs\.([\w-]+)", str(GITHUB["jobs"]["ask"]["outputs"]))
     assert set(outputs) <= set(ACTION["outputs"])
-    for file in (ROOT / "action.yml", ROOT / "examples" / "docs-agent.yml"):
+    for file in (
+        ROOT / "action.yml",
+        *(ROOT / "examples" / f"{name}.yml" for name in ("docs-agent", "fix-weekly")),
+    ):
         for action in re.findall(r"uses: (\S+)", file.read_text(encoding="utf-8")):
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
+
+
+def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_twice(
+    stub: StubServer, tmp_path: Path, hurried: dict[str, str]
+) -> None:
+    (step,) = [step for step in WEEKLY["jobs"]["fix"]["steps"] if "docplatform fix" in step.get("run", "")]
+    env = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
+    env |= {"DOCPLATFORM_STORE": step["env"]["DOCPLATFORM_STORE"], **hurried}
+    for runs in (1, 2):
+        done = shell(step["run"], env, tmp_path, stub)
+        assert done.status == 0, done.err
+        links = re.findall(r"<(https://.*?)>", (tmp_path / "summary.md").read_text(encoding="utf-8"))
+        assert sorted(links) == sorted([job.pr_link for job in stub.jobs] * runs)
+    assert len(stub.jobs) in range(2, 11, 2)
 
 
 class GitLab:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,30 +194,6 @@ def test_a_file_of_another_owner_is_refused(table: VisitorTable, way: str) -> No
         for path in open_folder.iterdir():
             path.unlink()
         open_folder.rmdir()
-
-
-@posix
-@pytest.mark.row("J3")
-@every_way
-def test_a_link_is_replaced_and_permissions_are_kept(
-    face: Face, given: StubServer, way: str, tmp_path: Path
-) -> None:
-    real, link, fresh = tmp_path / "real", tmp_path / "link", tmp_path / "fresh"
-    real.write_text("before")
-    real.chmod(0o640)
-    link.symlink_to(real)
-    client = face.client(given)
-    assert export(face, client.visitors(), way, link) == ROWS
-    assert not link.is_symlink()
-    assert real.read_text() == "before"
-    assert export(face, client.visitors(), way, real) == ROWS
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-    umask = os.umask(0o027)
-    try:
-        assert export(face, client.visitors(), way, fresh) == ROWS
-    finally:
-        os.umask(umask)
-    assert stat.S_IMODE(fresh.stat().st_mode) == 0o640
 
 
 @pytest.mark.row("J15")

@@ -52,16 +52,6 @@ def page(*rows: dict[str, Any], more: bool = False) -> dict[str, Any]:
     return {"totals": TOTALS, "visitors": rows, "hasMore": more}
 
 
-FULL_DISK = f"""
-import resource, signal
-# What a full disk does to a write, a limit of the file size does without one.
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-{SCRIPT}
-"""
-"""The same where no file can grow beyond 1,000 bytes."""
-
-
 def run(stub: StubServer | None, *arguments: str, **env: str) -> Ended:
     """The command line in a process of its own, where a warning is an error."""
     return run_script(SCRIPT, *arguments, stub=stub, options=("-W", "error"), env=env)

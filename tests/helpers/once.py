@@ -1,4 +1,4 @@
-"""Creations under a name: makes, counts and inspects them."""
+"""Creations and messages under a name: makes, counts and inspects them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from docplatform import Job, UnconfirmedWriteError
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.phases import HOLD, pending
+from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script
 
 PROMPT, NAME = "Document release 1.4", "docs-1.4"
@@ -28,6 +28,31 @@ print("ready", flush=True)
 print(client.create_job("Document release 1.4", once="docs-1.4").id, flush=True)
 """
 """A script that creates a job under the name, in the store that it is given."""
+
+SCRIPTS = {"creation": CREATE, "message": CREATE.replace("create_job(", 'send_message("job-1", ')}
+"""Scripts that create a job, or send a message to job-1."""
+
+
+def begin(stub: StubServer, kind: str) -> None:
+    """Lets the stub have the job that a message is for."""
+    stub.reset()
+    if kind == "message":
+        with_a_job(stub)
+
+
+def write(face: Face, client: Any, kind: str) -> Job:
+    """Creates a job, or sends a message to job-1, under the name."""
+    job: Job = face.run(
+        client.create_job(PROMPT, once=NAME)
+        if kind == "creation"
+        else client.send_message("job-1", PROMPT, once=NAME)
+    )
+    return job
+
+
+def done(stub: StubServer) -> int:
+    """How often the service carried out the task."""
+    return sum(job.prompts.count(PROMPT) for job in stub.jobs)
 
 
 def create(face: Face, client: Any, prompt: str = PROMPT, once: str | None = NAME, **how: Any) -> Job:
@@ -64,10 +89,10 @@ def posts(stub: StubServer) -> int:
     return sum(request.method == "POST" for request in stub.requests)
 
 
-def is_unknown(face: Face, client: Any) -> bool:
+def is_unknown(face: Face, client: Any, kind: str = "creation") -> bool:
     """Whether a name's outcome is unknown; asking sends nothing."""
     before = client.stats.requests
     with pytest.raises(UnconfirmedWriteError, match="record what you found") as caught:
-        create(face, client)
+        write(face, client, kind)
     assert caught.value.outcome == "unknown"
     return bool(client.stats.requests == before)

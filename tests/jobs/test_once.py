@@ -19,9 +19,7 @@ import pytest
 
 from docplatform import (
     ConfigurationError,
-    ConnectError,
     DocPlatformError,
-    Job,
     JobFailedError,
     RequestTimeoutError,
     UnconfirmedWriteError,
@@ -30,8 +28,20 @@ from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
 from helpers.exports import eventually
-from helpers.once import CREATE, NAME, PROMPT, create, creating, is_unknown, posts
-from helpers.phases import HOLD, pending
+from helpers.once import (
+    CREATE,
+    NAME,
+    PROMPT,
+    SCRIPTS,
+    begin,
+    create,
+    creating,
+    done,
+    is_unknown,
+    posts,
+    write,
+)
+from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, environment, run_script
 
 pytestmark = pytest.mark.row("M11")
@@ -104,7 +114,7 @@ def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
         with pytest.raises(UnconfirmedWriteError):
             create(face, client)
     other = face.client(stub, store=store, organization="acme")
-    says = 'resolve_once("docs-1.4", "job-1")' if known else "it is unknown whether its job exists"
+    says = 'resolve_once("docs-1.4", "job-1")' if known else "it is unknown whether it was carried out"
     with pytest.raises(UnconfirmedWriteError, match=re.escape(says)) as caught:
         create(face, other)
     assert (caught.value.outcome, other.stats.requests) == ("unknown", 0)
@@ -201,17 +211,6 @@ def test_a_job_that_somebody_found_is_the_names(face: Face, stub: StubServer, cl
         assert face.run(client.run_job(PROMPT, once=name, poll_interval=0.01)).status == "completed"
 
 
-def test_a_job_that_was_never_created_is_created_by_the_next_call(
-    face: Face, stub: StubServer, client: Any
-) -> None:
-    stub.fail_next(drop=True)
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client)
-    face.run(client.resolve_once(NAME, None))
-    assert create(face, client).id == "job-1"
-    assert posts(stub) == 2
-
-
 def test_only_what_is_unknown_is_resolved(face: Face, stub: StubServer, client: Any) -> None:
     job = create(face, client)
     for name, wrong in ((NAME, None), (NAME, "job-2"), ("never used", None), ("never used", "job-1")):
@@ -236,16 +235,6 @@ def test_a_refusal_frees_the_name(face: Face, stub: StubServer, client: Any, sta
     # Also for another prompt.
     assert create(face, client, "Fix it").id == "job-1"
     assert posts(stub) == 2
-
-
-def test_what_was_not_sent_frees_the_name(face: Face, stub: StubServer, client: Any) -> None:
-    stub.close()
-    with pytest.raises(ConnectError):
-        create(face, client)
-    with pytest.raises(ValueError, match="prompt is empty"):
-        create(face, client, " ")
-    stub.start()
-    assert create(face, client).id == "job-1"
 
 
 @posix
@@ -273,38 +262,43 @@ with sqlite3.connect(sys.argv[1]) as connection:
     return found
 
 
+# -- messages ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("N3")
+def test_the_same_message_under_a_name_is_sent_once(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    with_a_job(stub)
+    stub.latency = 0.2
+    clients = [client, face.client(stub, store=store)]
+    calls = [partial(each.send_message, "job-1", PROMPT, once=NAME) for each in clients]
+    assert {job.id for job in face.gather(calls)} == {"job-1"}
+    stub.latency = 0
+    found = face.run(client.follow_up("job-1", PROMPT, once=NAME, poll_interval=0.01, settle=0.1))
+    assert (found.status, stub.jobs[0].prompts, posts(stub)) == ("completed", ["Fix it", PROMPT], 2)
+
+
+@pytest.mark.row("N3")
+@pytest.mark.parametrize("fault", [{"drop": True}, {"lost": True}, {"status": 503}])
+def test_a_message_whose_outcome_is_unknown_is_not_sent_again(
+    face: Face, stub: StubServer, client: Any, fault: dict[str, Any]
+) -> None:
+    with_a_job(stub)
+    stub.fail_next(**fault)
+    with pytest.raises(UnconfirmedWriteError) as caught:
+        write(face, client, "message")
+    says = f'resolve_once("{NAME}", "job-1") if the message arrived, or resolve_once("{NAME}", None) if it did not'
+    assert says in str(caught.value)
+    assert is_unknown(face, client, "message")
+    with pytest.raises(ValueError, match="nothing was changed"):
+        face.run(client.resolve_once(NAME, "job-2"))
+    face.run(client.resolve_once(NAME, None))
+    assert write(face, client, "message").id == "job-1"
+    assert done(stub) == 1 + ("lost" in fault)
+
+
 # -- two at once -------------------------------------------------------------------------------------
-
-
-def test_of_several_calls_at_once_one_creates_and_the_others_wait_for_it(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    stub.latency = 0.3
-    clients = [face.client(stub, store=store) for _ in range(4)]
-    made = face.gather([partial(client.create_job, PROMPT, once=NAME) for client in clients] * 2)
-    assert {job.id for job in made} == {"job-1"}, made
-    assert posts(stub) == 1
-
-
-def test_of_many_jobs_at_once_one_that_fails_loses_no_other(
-    async_face: AsyncFace, stub: StubServer, store: Path
-) -> None:
-    """As the documentation shows it: gather, with names, and run again after a failure."""
-    stub.latency = 0.05
-    client = async_face.client(stub, store=store)
-    tasks = {f"page-{n}": f"Fix page {n}" for n in range(12)}
-
-    async def run_all() -> list[Any]:
-        runs = [client.create_job(task, once=name) for name, task in tasks.items()]
-        return await asyncio.gather(*runs, return_exceptions=True)
-
-    stub.fail_next(422)
-    first = async_face.run(run_all())
-    (failed,) = [n for n, job in enumerate(first) if not isinstance(job, Job)]
-    again = async_face.run(run_all())
-    assert {job.id for job in again} == {f"job-{n}" for n in range(1, 13)}
-    assert [job for n, job in enumerate(first) if n != failed] == [*again[:failed], *again[failed + 1 :]]
-    assert (posts(stub), len(stub.jobs)) == (13, 12)
 
 
 def test_of_several_processes_at_once_one_creates_and_the_others_wait_for_it(
@@ -333,24 +327,10 @@ def test_different_names_do_not_wait_for_each_other(face: Face, stub: StubServer
 def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer, store: Path) -> None:
     with creating(stub, store):
         hasty = face.client(stub, store=store, deadline=1)
-        with pytest.raises(RequestTimeoutError, match="still creating") as caught:
+        with pytest.raises(RequestTimeoutError, match="still under way") as caught:
             create(face, hasty)
         assert (caught.value.outcome, caught.value.deadline_exceeded) == ("not_sent", True)
     assert is_unknown(face, face.client(stub, store=store))
-    assert posts(stub) == 1
-
-
-@posix
-def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as first, Script(CREATE, str(store), stub=stub) as second:
-        stub.wait_for(pending, timeout=30)
-        assert (first.read(), second.read()) == ("ready", "ready")
-        # Whichever of them waits: it sends nothing, and the other one does not mind.
-        for script in (first, second):
-            script.signal(signal.SIGINT)
-        ended = [first.end(), second.end()]
-    assert {end.status for end in ended} == {-signal.SIGINT}
     assert posts(stub) == 1
 
 
@@ -358,7 +338,7 @@ def test_what_is_being_created_cannot_be_resolved(face: Face, stub: StubServer, 
     with creating(stub, store):
         for organization in (None, "acme"):
             client = face.client(stub, store=store, organization=organization)
-            with pytest.raises(ValueError, match="being created at this moment"):
+            with pytest.raises(ValueError, match="under way at this moment"):
                 face.run(client.resolve_once(NAME, None))
 
 
@@ -404,7 +384,7 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
         parent.write("fork")
         child = int(parent.read())
         try:
-            with pytest.raises(RequestTimeoutError, match="still creating"):
+            with pytest.raises(RequestTimeoutError, match="still under way"):
                 create(face, face.client(stub, store=store, deadline=1.5))
             parent.signal(signal.SIGKILL)
             parent.end()
@@ -418,17 +398,20 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
 
 
 @posix
+@pytest.mark.row("N3")
+@pytest.mark.parametrize("kind", SCRIPTS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_process_that_ends_in_the_request_leaves_the_outcome_unknown(
-    face: Face, stub: StubServer, store: Path, number: int
+    face: Face, stub: StubServer, store: Path, number: int, kind: str
 ) -> None:
-    with creating(stub, store) as script:
+    begin(stub, kind)
+    with creating(stub, store, SCRIPTS[kind]) as script:
         script.signal(number)
     client = face.client(stub, store=store)
-    assert is_unknown(face, client)
-    face.run(client.resolve_once(NAME, stub.jobs[0].id))
-    assert create(face, client).id == "job-1"
-    assert posts(stub) == 1
+    assert is_unknown(face, client, kind)
+    face.run(client.resolve_once(NAME, "job-1"))
+    assert write(face, client, kind).id == "job-1"
+    assert done(stub) == 1
 
 
 def test_a_cancelled_request_leaves_the_outcome_unknown(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sqlite3
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +17,8 @@ from docplatform import DocPlatformError, UnconfirmedWriteError, UnrecordedJobWa
 from docplatform.testing import StubServer
 from helpers import Face, SyncFace
 from helpers.children import tell
-from helpers.exports import eventually
 from helpers.lake import alter, opened
-from helpers.once import CREATE, NAME, create, is_unknown, posts, wait_until_read
+from helpers.once import NAME, SCRIPTS, begin, create, done, is_unknown, posts, wait_until_read, write
 from helpers.phases import pending
 from helpers.preload import build
 from helpers.scripts import environment, run_script
@@ -50,6 +48,7 @@ def power_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param("POST ", True, "lost", id="before the request, without syncs"),
     ],
 )
+@pytest.mark.parametrize("kind", SCRIPTS)
 def test_what_a_power_cut_leaves(
     stub: StubServer,
     store: Path,
@@ -59,11 +58,14 @@ def test_what_a_power_cut_leaves(
     lies: bool,
     then: str,
     exists: bool,
+    kind: str,
 ) -> None:
     """The name is on the disk before its request leaves, and its job before the call returns, with the folder's entry."""
     platters, after = tmp_path / "platters", tmp_path / "after"
     platters.mkdir()
     after.mkdir()
+    begin(stub, kind)
+    before = posts(stub)
     if exists:
         stub.client(store=store).close()
         power_goes(store.parent, platters)
@@ -73,7 +75,7 @@ def test_what_a_power_cut_leaves(
         "PLATTERS": str(platters),
         "POWER_CUT": cut,
     }
-    ended = run_script(CREATE, str(store), stub=stub, env=env | ({"DISK_LIES": "1"} if lies else {}))
+    ended = run_script(SCRIPTS[kind], str(store), stub=stub, env=env | ({"DISK_LIES": "1"} if lies else {}))
     assert (ended.status, ended.out.split()) == (0, ["ready", "job-1"]), ended.err
     assert (platters / "cut").exists()
     for line in (platters / "names").read_text().splitlines() if (platters / "names").exists() else []:
@@ -83,10 +85,10 @@ def test_what_a_power_cut_leaves(
     with closing(SyncFace()) as face:
         client = face.client(stub, store=after / store.name)
         if then == "unknown":
-            assert is_unknown(face, client)
+            assert is_unknown(face, client, kind)
         else:
-            assert create(face, client).id == {"created": "job-1", "lost": "job-2"}[then]
-    assert posts(stub) == (2 if then == "lost" else 1)
+            write(face, client, kind)
+    assert posts(stub) - before == (2 if then == "lost" else 1)
 
 
 def power_goes(folder: Path, platters: Path) -> None:
@@ -98,13 +100,15 @@ def power_goes(folder: Path, platters: Path) -> None:
 
 
 @linux
-def test_killed_at_any_step_a_creation_is_made_once(
-    stub: StubServer, tmp_path: Path, power_library: Path
+@pytest.mark.row("N3")
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_killed_at_any_step_a_request_is_made_once(
+    stub: StubServer, tmp_path: Path, power_library: Path, kind: str
 ) -> None:
     """Every write, sync and removal on the disk, and the request: the process is killed before each of them in turn."""
     ends: Counter[str] = Counter()
     for step in count():
-        stub.reset()
+        begin(stub, kind)
         folder = tmp_path / str(step)
         folder.mkdir()
         store = folder / "visitors.db"
@@ -116,17 +120,17 @@ def test_killed_at_any_step_a_creation_is_made_once(
                 "POWER_CUT": "POST ",
                 "KILLED_AT": str(step),
             }
-            ended = run_script(CREATE, str(store), stub=stub, env=env)
+            ended = run_script(SCRIPTS[kind], str(store), stub=stub, env=env)
             wait_until_read(stub)
             sent = posts(stub)
             try:
-                create(face, client)
+                write(face, client, kind)
                 ends["created" if posts(stub) == sent else "free"] += 1
             except UnconfirmedWriteError:
                 ends["unknown"] += 1
-                face.run(client.resolve_once(NAME, stub.jobs[0].id if stub.jobs else None))
-                create(face, client)
-        assert len(stub.jobs) == 1, step
+                face.run(client.resolve_once(NAME, "job-1" if done(stub) else None))
+                write(face, client, kind)
+        assert done(stub) == 1, step
         if ended.status == 0:
             break
         assert ended.status == -signal.SIGKILL, ended.err
@@ -226,8 +230,8 @@ def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
     (warning,) = (each.message for each in caught)
     assert isinstance(warning, UnrecordedJobWarning)
     assert (warning.name, warning.job_id, "no room" in warning.reason) == (NAME, "job-2", True)
-    record: Any = next(each for each in caplog.records if "created under the name" in each.getMessage())
-    assert "job job-2 was created under the name" in record.getMessage()
+    record: Any = next(each for each in caplog.records if "under the name" in each.getMessage())
+    assert "was carried out for job job-2" in record.getMessage()
     assert "no room" in record.getMessage()
     known = (record.project_id, record.job_id, record.host, record.error_type)
     assert known == (stub.project_id, "job-2", "127.0.0.1", "DocPlatformError")
@@ -267,16 +271,3 @@ def test_a_store_of_version_1_keeps_its_exports_and_learns_names(
     assert len(stub.requests) == sent
     assert create(face, client) == create(face, client)
     assert posts(stub) == 1
-
-
-def test_nothing_is_left_beside_the_store(face: Face, stub: StubServer, store: Path, client: Any) -> None:
-    create(face, client)
-    stub.fail_next(drop=True)
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    eventually(lambda: [file.name for file in store.parent.iterdir()] == [store.name])
-    with closing(sqlite3.connect(store)) as connection:
-        found = connection.execute("SELECT name, job FROM once ORDER BY name").fetchall()
-    assert found == [(NAME, "job-1"), ("two", None)]

@@ -61,9 +61,13 @@ except ZeroDivisionError:
     copy()
 """,
     "the interpreter": "docplatform.Client(store=store).create_job(*task, **once)",
-    "an unhandled exception": "client = docplatform.Client(store=store); client.create_job(*task, **once); 1 / 0",
-    "sys.exit": "client = docplatform.Client(store=store); client.create_job(*task, **once); sys.exit(3)",
     "asyncio.run": "asyncio.run(run(docplatform.AsyncClient(store=store)))",
+    "a message": """
+with docplatform.Client(store=store) as client:
+    client.create_job(*task, **once)
+    client.send_message("job-1", "More", once="more")
+copy()
+""",
     "no call": "docplatform.Client(store=store).create_job(*task, **once); docplatform.Client(store=store)",
 }
 
@@ -94,9 +98,13 @@ if __name__ == "__main__":
 
 
 def check(stub: StubServer, copy: Path) -> None:
+    sent = [(request.path, (request.json or {})["prompt"]) for request in stub.requests]
     with stub.client(store=copy) as client:
         assert client.create_job(PROMPT, once=NAME).id == "job-1"
-    assert posts(stub) == 1
+        for path, prompt in sent[1:]:
+            assert path.endswith("/message")
+            client.send_message("job-1", prompt, once="more")
+    assert posts(stub) == len(sent)
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -147,14 +147,6 @@ def test_an_exception_of_on_done_carries_the_report(face: Face, stub: StubServer
     assert set(report.done) | set(report.unknown) <= {"page-0", "page-1"}
 
 
-def test_a_name_that_has_another_prompt_is_a_failure(face: Face, stub: StubServer, client: Any) -> None:
-    face.run(client.run_jobs({"links": "Fix the links"}, once=True, **FAST))
-    report = face.run(client.run_jobs({"links": "Fix the footer"}, once=True, **FAST))
-    assert isinstance(report.failed["links"], ValueError)
-    assert [row["result"] for row in report.to_dicts()] == ["failed"]
-    assert posts(stub) == 1
-
-
 @pytest.mark.row("M11")
 def test_500_jobs_under_faults_are_each_created_once(face: Face, stub: StubServer, client: Any) -> None:
     prompts = {f"page-{number}": f"Fix page {number}" for number in range(500)}

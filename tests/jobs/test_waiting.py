@@ -12,7 +12,6 @@ from docplatform import (
     AuthenticationError,
     DataWarning,
     JobFailedError,
-    ServerError,
     UnconfirmedWriteError,
     WaitTimeoutError,
 )
@@ -31,15 +30,6 @@ def test_a_wait_ends_with_the_first_final_status(face: Face, polls: int) -> None
         done = face.run(client.wait_for_job(job, **SOON))
         assert (done.id, done.status, done.is_final) == (job.id, "completed", True)
         assert stub.jobs[0].polls == polls + 1
-
-
-@pytest.mark.parametrize("as_id", [True, False])
-def test_a_wait_looks_even_where_the_snapshot_is_final(face: Face, stub: StubServer, as_id: bool) -> None:
-    client = face.client(stub)
-    job = face.run(client.run_job("Fix it", **SOON))
-    stub.jobs[0].status = "archived"
-    again = face.run(client.wait_for_job(job.id if as_id else job, **SOON))
-    assert (again.status, again.archived_at is None) == ("archived", False)
 
 
 @pytest.mark.row("F5")
@@ -176,15 +166,6 @@ def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
         face.run(face.client(stub).run_job("Fix it", **SOON))
     assert caught.value.job is not None
     assert caught.value.job.id == stub.jobs[0].id
-
-
-def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=503, times=1_000)
-    client = face.client(stub, max_retries=0)
-    with pytest.raises(WaitTimeoutError, match="never seen") as caught:
-        face.run(client.wait_for_job("job-1", timeout=0.05, **SOON))
-    assert caught.value.job is None
-    assert isinstance(caught.value.__cause__, ServerError)
 
 
 # -- a message, then a wait ------------------------------------------------------------------------

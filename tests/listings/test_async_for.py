@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import sys
-import warnings
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
 
-from docplatform import AsyncClient, DataChangedWarning
+from docplatform import AsyncClient
 from docplatform.testing import StubServer
 from helpers import AsyncFace
 from helpers.coroutines import face  # on asyncio and on uvloop
-from helpers.exports import ROWS, offsets, sums
-from helpers.pages import page, serve
+from helpers.exports import ROWS, offsets
 
 __all__ = ["face"]
 
@@ -66,56 +63,6 @@ def test_a_pass_that_is_closed_leaves_its_rows_to_the_next(
     with pytest.raises(RuntimeError, match="read to its end"):
         aiter(visitors)
     assert len(given.requests) == 3
-
-
-def test_an_error_in_the_body_leaves_the_rest(face: AsyncFace, client: AsyncClient) -> None:
-    visitors = client.visitors()
-    got: list[Any] = []
-
-    async def work() -> None:
-        async for row in visitors:
-            got.append(row)
-            if len(got) in (1, 250, 400):
-                raise ZeroDivisionError
-
-    for _ in range(3):
-        with pytest.raises(ZeroDivisionError):
-            face.run(work())
-    face.run(work())
-    assert got == ROWS
-
-
-def test_a_warning_points_at_the_loop_of_the_user(
-    face: AsyncFace, client: AsyncClient, given: StubServer
-) -> None:
-    moved = {**sums(), "total": 1}
-    bodies = [page(ROWS[:250], True, sums()), page(ROWS[250:500], False, moved)]
-
-    async def work() -> int:
-        line = sys._getframe().f_lineno + 1
-        async for _ in client.visitors():
-            pass
-        return line
-
-    serve(given, *bodies)
-    with pytest.warns(DataChangedWarning) as caught:
-        line = face.run(work())
-    assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, line)]
-
-    serve(given, *bodies)
-    got: list[Any] = []
-    visitors = client.visitors()
-
-    async def keep() -> None:
-        async for row in visitors:
-            got.append(row)  # noqa: PERF401  # one by one, so that none is lost with the rest
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(DataChangedWarning):
-            face.run(keep())
-        face.run(keep())
-    assert got == ROWS[:500]
 
 
 @pytest.mark.row("E14")

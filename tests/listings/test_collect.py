@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import warnings
 from datetime import date
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from docplatform import (
-    AsyncVisitors,
     DataChangedWarning,
     DataWarning,
     NotFoundError,
@@ -20,7 +18,7 @@ from docplatform import (
     VisitorTable,
 )
 from docplatform.testing import StubServer
-from helpers import AsyncFace, Face
+from helpers import Face
 from helpers.exports import FILES, MEMORY, ROWS, break_off, dicts, export, sums
 from helpers.pages import page, row, rows, serve
 
@@ -43,13 +41,6 @@ def test_a_pass_after_an_export_is_a_runtime_error(
     assert face.run(visitors.totals()) == tuple(sums().values())
     assert list(tmp_path.iterdir()) == ([tmp_path / "file"] if way in FILES else [])
     assert len(given.requests) == 3
-
-
-@every_way
-def test_no_rows_cost_no_request(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
-    visitors = face.client(given).visitors(max_rows=0)
-    assert export(face, visitors, way, tmp_path / "file") == []
-    assert given.peak_connections == 0
 
 
 @every_way
@@ -202,34 +193,6 @@ def test_a_frame_that_cannot_be_made_leaves_the_rows_in_the_error(
     assert face.all(face.client(given).visitors(resume=error.checkpoint)) == ROWS[300:]
 
 
-def test_a_parquet_file_that_cannot_be_written_leaves_the_rows_where_they_were(
-    face: Face, given: StubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    visitors = face.client(given).visitors()
-    first = [face.next(visitors) for _ in range(10)]
-    before = visitors.checkpoint
-    with monkeypatch.context() as patch:
-        patch.setattr("docplatform._hooks.parquet.write", fail)
-        with pytest.raises(MemoryError):
-            export(face, visitors, "to_parquet", tmp_path / "file")
-    assert visitors.checkpoint == before
-    assert list(tmp_path.iterdir()) == []
-    assert first + export(face, visitors, "to_dicts", tmp_path / "file") == ROWS
-
-
-def test_a_closed_client_collects_nothing_and_its_tables_stay_valid(face: Face, given: StubServer) -> None:
-    client = face.client(given)
-    table = face.run(client.visitors(max_rows=300).collect())
-    visitors = client.visitors()
-    first = [face.next(visitors) for _ in range(10)]
-    face.run(client.close())
-    with pytest.raises(RuntimeError, match="closed"):
-        face.run(visitors.collect())
-    assert list(table) == ROWS[:300]
-    rest = face.run(face.client(given).visitors(resume=visitors.checkpoint).collect())
-    assert first + list(rest) == ROWS
-
-
 # -- shared ------------------------------------------------------------------------------------------
 
 
@@ -241,26 +204,3 @@ def test_of_several_collects_each_row_goes_to_one(face: Face, given: StubServer)
     assert all(isinstance(other, RuntimeError) for other in tables if other not in whole)
     assert sorted((row for table in whole for row in table), key=lambda row: row["human"]) == ROWS
     assert len(given.requests) == 12
-
-
-def test_a_task_that_reads_and_one_that_collects_share_the_rows(
-    async_face: AsyncFace, given: StubServer
-) -> None:
-    visitors: AsyncVisitors = async_face.client(given).visitors(page_size=20)
-    got: list[Any] = []
-
-    async def read() -> None:
-        async for one in visitors:
-            got.append(one)  # a comprehension would not be seen before its end
-            await asyncio.sleep(0)
-
-    async def both() -> VisitorTable:
-        reading = asyncio.create_task(read())
-        while len(got) < 50:  # noqa: ASYNC110  # there is no event to wait for
-            await asyncio.sleep(0)
-        table = await visitors.collect()
-        await reading
-        return table
-
-    table = async_face.run(both())
-    assert sorted([*got, *table], key=lambda row: row["human"]) == ROWS

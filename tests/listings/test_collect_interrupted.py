@@ -22,10 +22,6 @@ pytestmark = pytest.mark.row("I4")
 every_way = pytest.mark.parametrize("way", ["collect", "to_dicts", "to_pandas", "to_parquet", "to_csv"])
 
 
-class Leave(BaseException):
-    """Ends a call as a Ctrl-C does, and leaves the loop alone."""
-
-
 def is_as_before(folder: Path) -> bool:
     """Whether there is the old file and nothing else."""
     return names(folder) == ["file"] and (folder / "file").read_bytes() == b"before"
@@ -70,26 +66,6 @@ def test_an_interrupt_in_the_middle_loses_no_row(
     assert first + face.all(face.client(given).visitors(resume=before)) == ROWS
     first += [face.next(visitors) for _ in range(300)]
     assert first + export(face, visitors, way, target) == ROWS
-
-
-def test_a_page_that_is_interrupted_while_it_is_made_comes_again(
-    face: Face, given: StubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A Ctrl-C that came before strikes there: it is the first code in Python."""
-    visitors = face.client(given).visitors()
-    pages = visitors.pages()
-    first = face.next(pages)
-
-    def interrupt(*_: Any) -> None:
-        raise Leave
-
-    with monkeypatch.context() as patched:
-        patched.setattr("docplatform.types.VisitorsPage", interrupt)
-        before = visitors.checkpoint
-        with pytest.raises(Leave):
-            face.next(pages)
-        assert visitors.checkpoint == before
-    assert [*first.rows, *(row for page in face.all(pages) for row in page.rows)] == ROWS
 
 
 # -- progress --------------------------------------------------------------------------------------

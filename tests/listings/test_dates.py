@@ -104,11 +104,7 @@ def test_an_empty_range_is_an_error_that_says_the_end_is_exclusive(
 # -- periods ---------------------------------------------------------------------------------------
 
 PERIODS = [
-    ("2024", "2024-01-01", "2025-01-01"),
-    ("2024-Q1", "2024-01-01", "2024-04-01"),
     ("2024-02", "2024-02-01", "2024-03-01"),
-    ("2024-W01", "2024-01-01", "2024-01-08"),
-    ("2024-02-29", "2024-02-29", "2024-03-01"),
     ("2024-01-15 to 2024-02-14", "2024-01-15", "2024-02-15"),
 ]
 PERIOD_CALLS: list[Callable[..., Any]] = [
@@ -140,7 +136,6 @@ def test_a_period_is_sent_as_its_first_day_and_the_day_after_its_last(
     ("period", "says"),
     [
         ("2026-13", "months are 01 to 12"),
-        ("2026-1", "two digits, as 2026-01"),
         ("soon", '"2026-W03"'),
         ("9998", "has not begun"),
         ("today", "it is not over"),

@@ -13,11 +13,10 @@ tests/cli/test_listings.py.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -91,35 +90,6 @@ def test_rows_tables_and_pickles_are_equal(face: Face, stub: StubServer, name: s
     assert face.all(listed(client, name)) == rows
     assert isinstance(table, Table)
     assert (table.listing, pickle.loads(pickle.dumps(table)).to_dicts()) == (name, rows)
-
-
-@every_endpoint
-def test_every_way_has_the_same_rows(face: Face, stub: StubServer, tmp_path: Path, name: str) -> None:
-    pq = import_module("pyarrow.parquet")
-
-    client = face.client(stub)
-    table = face.run(listed(client, name).collect())
-    frame = face.run(listed(client, name).to_pandas())
-    assert len(frame) == len(table)
-    face.run(listed(client, name).to_csv(tmp_path / "direct.csv"))
-    table.to_csv(tmp_path / "table.csv")
-    assert (tmp_path / "direct.csv").read_bytes() == (tmp_path / "table.csv").read_bytes()
-    face.run(listed(client, name).to_parquet(tmp_path / "direct.parquet"))
-    assert pq.read_table(tmp_path / "direct.parquet").equals(table.to_arrow())
-    face.run(listed(client, name).to_jsonl(tmp_path / "direct.jsonl"))
-    lines = [json.loads(line) for line in (tmp_path / "direct.jsonl").read_text().splitlines()]
-    assert [set(line) for line in lines] == [set(row) for row in table]
-
-
-@every_endpoint
-def test_an_export_continues_after_any_row(stub: StubServer, name: str) -> None:
-    rows, page_size = ENDPOINTS[name].rows, ENDPOINTS[name].page_size
-    with stub.client() as client:
-        whole = listed(client, name).to_dicts()
-        for handed in {0, 1, min(page_size, rows) - 1, page_size, min(page_size + 3, rows)}:
-            first = listed(client, name, max_rows=handed)
-            got = list(first)
-            assert got + list(getattr(client, name)(resume=first.checkpoint)) == whole, handed
 
 
 @every_endpoint
@@ -225,29 +195,6 @@ def test_a_range_is_read_slice_by_slice(face: Face, stub: StubServer, store: Pat
     assert len(table) == 2 * ENDPOINTS[name].rows
     # Each slice is in the store as `sync` would have put it there.
     assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
-
-
-@pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
-def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
-    face: Face, stub: StubServer, name: str
-) -> None:
-    today = datetime.now(UTC).date()
-    listing = getattr(face.client(stub), name)
-    query: dict[str, Any] = {
-        "date_from": today - timedelta(2),
-        "date_to": today + timedelta(40),
-        "every": "day",
-    }
-    first = listing(**query)
-    face.next(first)
-    rest = listing(**query, resume=first.checkpoint)
-    # The day may turn over meanwhile.
-    assert len(face.run(rest.collect())) + 1 in {days * ENDPOINTS[name].rows for days in (3, 4)}
-    last = {request.query["dateFrom"] for request in stub.requests}.pop()
-    assert last <= str(datetime.now(UTC).date())
-    assert json.loads(rest.checkpoint)["done"]
-    with pytest.raises(ValueError, match="the range has not begun: today is"):
-        listing(**query | {"date_from": today + timedelta(2)})
 
 
 @pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
@@ -431,20 +378,6 @@ def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
                 trend.sum(*arguments)
         with pytest.raises(TypeError, match="visitor_totals"):
             trend.sum(axis=0)
-
-
-@every_count
-def test_charts_say_what_is_counted_and_whether_it_adds_up(face: Face, stub: StubServer, name: str) -> None:
-    client = face.client(stub)
-    trend = face.run(method(client, name, "{one}_trend")(**WEEKS))
-    table = face.run(listed(client, name).collect())
-    compared = face.run(method(client, name, "compare_{name}")("2025-W50"))
-    labels = [trend.plot().get_ylabel(), table.plot().get_xlabel(), compared.plot().get_xlabel()]
-    for label in labels:
-        assert name in label
-        assert ("do not add up" in label) is not KNOWN[name].adds_up
-    assert name in trend._repr_html_().lower()
-    import_module("matplotlib.pyplot").close("all")
 
 
 @every_count

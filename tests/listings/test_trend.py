@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -238,14 +237,6 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
             call(**later, every="day")
 
 
-def test_a_trend_without_rows_has_its_columns(face: Face) -> None:
-    with StubServer([]) as stub:
-        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
-    assert (len(trend), list(trend), len(stub.requests)) == (0, [], 5)
-    assert list(trend.to_pandas().columns) == list(trend.to_polars().columns)
-    assert len(pickle.loads(pickle.dumps(trend))) == 0
-
-
 def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
     face: Face, stub: StubServer, store: Path
 ) -> None:
@@ -279,23 +270,3 @@ def test_wrong_arguments_raise_at_the_call(
         with pytest.raises(error):
             call(**arguments)
     assert not stub.requests
-
-
-# -- plots -----------------------------------------------------------------------------------------
-
-
-def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
-    from matplotlib.figure import Figure
-
-    client = face.client(stub)
-    weeks = face.run(client.visitor_trend(**JANUARY, every="week"))
-    axes = Figure().subplots()
-    assert weeks.plot(ax=axes) is axes
-    people, agents = axes.get_lines()
-    whole = [row for row in weeks if row["days"] == 7]
-    assert list(people.get_ydata()) == [row["human"] for row in whole]
-    assert list(agents.get_ydata()) == [row["ai"] for row in whole]
-    assert axes.get_title().endswith("By week, January 2024")
-    paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
-    with pytest.raises(ValueError, match="by_path=False"):
-        paths.plot(ax=axes)

@@ -42,13 +42,6 @@ def test_a_type_checker_knows_the_rows(given: StubServer) -> None:
     asyncio.run(asynchronous())
 
 
-def test_changing_a_row_changes_no_other(face: Face, given: StubServer) -> None:
-    rows = face.all(face.client(given).visitors())
-    rows[0]["mine"] = 1
-    del rows[1]["path"]
-    assert rows[2:] == ROWS[2:]
-
-
 @pytest.mark.parametrize("prefetch", [0, 4])
 def test_nothing_is_sent_before_a_row_is_asked_for(face: Face, given: StubServer, prefetch: int) -> None:
     visitors = face.client(given).visitors(prefetch=prefetch)
@@ -64,21 +57,6 @@ def test_visitors_are_an_iterator_without_a_length(face: Face, given: StubServer
     assert not isinstance(visitors, AsyncIterator if face.name == "sync" else Iterator)
     # A len() would have to ask for all of it.
     assert not hasattr(visitors, "__len__")
-
-
-def test_a_second_pass_continues_the_first_and_a_third_is_a_runtime_error(
-    face: Face, given: StubServer
-) -> None:
-    visitors = face.client(given).visitors()
-    first = [face.next(visitors) for _ in range(260)]
-    assert first + face.all(visitors) == ROWS
-    with pytest.raises(RuntimeError, match="read to its end"):
-        face.all(visitors)
-    with pytest.raises(RuntimeError, match="read to its end"):
-        visitors.pages()
-    with pytest.raises((StopIteration, StopAsyncIteration)):
-        face.next(visitors)
-    assert len(given.requests) == 3
 
 
 def test_totals_come_with_the_rows_and_cost_no_request(face: Face, given: StubServer) -> None:
@@ -189,36 +167,6 @@ def test_many_rows_may_be_awaited_at_once(given: StubServer, async_face: AsyncFa
 
 
 @pytest.mark.row("E14")
-def test_two_iterators_of_one_client_are_independent(face: Face, given: StubServer) -> None:
-    client = face.client(given)
-    first, second = client.visitors(), client.visitors(offset=300)
-    rows: tuple[list[Any], list[Any]] = ([], [])
-    for _ in range(300):
-        rows[0].append(face.next(first))
-        rows[1].append(face.next(second))
-    assert rows == (ROWS[:300], ROWS[300:])
-    assert face.all(first) == ROWS[300:]
-    assert face.all(second) == []
-
-
-@pytest.mark.row("E14")
-@pytest.mark.parametrize(("prefetch", "asked"), [(0, [0]), (1, [0, 250])])
-def test_an_iterator_that_is_left_alone_sends_nothing_more(
-    face: Face, given: StubServer, prefetch: int, asked: list[int]
-) -> None:
-    client = face.client(given)
-    visitors = client.visitors(prefetch=prefetch)
-    for _ in range(100):
-        face.next(visitors)
-    given.wait_for(lambda stub: len(stub.requests) == len(asked))
-    del visitors
-    gc.collect()
-    # A request of our own comes after whatever the iterator would have sent by now.
-    face.run(client.get_job(face.run(client.create_job("Fix it"))))
-    assert offsets(given) == asked
-
-
-@pytest.mark.row("E14")
 def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
     page = {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": ROWS[:250], "hasMore": True}
     with FaultServer() as server:
@@ -231,13 +179,3 @@ def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
         del visitors
         gc.collect()
         server.wait_for(lambda server: server.connections[1].ended)
-
-
-def test_closing_a_client_leaves_the_iterators_of_its_other_handles(face: Face, given: StubServer) -> None:
-    client = face.client(given)
-    handle = client.with_options(timeout=20)
-    visitors = handle.visitors(prefetch=0)
-    face.next(visitors)
-    face.run(client.close())
-    assert [ROWS[0], *face.all(visitors)] == ROWS
-    face.run(handle.close())

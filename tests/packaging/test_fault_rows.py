@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from helpers import fault_rows
-from helpers.fault_rows import Covered, in_python, in_rust
 from helpers.scripts import run_command
 
 pytestmark = pytest.mark.one_python
@@ -31,50 +30,3 @@ def test_each_row_without_a_test_says_why() -> None:
     }
     known = {row for row in fault_rows.matrix() if len(row) > 1}
     assert known - {one.row for one in fault_rows.everything()} <= named <= known
-
-
-def test_marks_are_found_on_tests_and_modules() -> None:
-    text = """
-pytestmark = [pytest.mark.row("A1"), pytest.mark.skipif(True)]
-
-@pytest.mark.row("B1", "B2")
-@pytest.mark.parametrize("x", [1])
-def test_one(x): ...
-
-@pytest.mark.row("C2", "A1")
-async def test_two(): ...
-
-def helper(): ...
-"""
-    assert list(in_python(text, "x.py")) == [
-        *[Covered(row, "x.py", "test_one") for row in ("A1", "B1", "B2")],
-        *[Covered(row, "x.py", "test_two") for row in ("A1", "C2")],
-    ]
-    with pytest.raises(SystemExit, match="no test"):
-        list(in_python('@pytest.mark.row("A1")\ndef helper(): ...', "x.py"))
-
-
-def test_comments_are_found_in_rust_and_unknown_rows_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = """
-/// Something else.
-/// Rows: A1, B2.
-#[tokio::test(start_paused = true)]
-async fn one() {}
-
-#[test]
-fn two() {}
-
-    /// Rows: C3
-    #[test]
-    fn three() {}
-"""
-    assert list(in_rust(text, "x.rs")) == [
-        Covered("A1", "x.rs", "one"),
-        Covered("B2", "x.rs", "one"),
-        Covered("C3", "x.rs", "three"),
-    ]
-    monkeypatch.setattr(fault_rows, "in_rust", lambda text, file: [Covered("A99", file, "one")])
-    with pytest.raises(SystemExit, match="no such row: A99 "):
-        fault_rows.everything()
-    with pytest.raises(SystemExit, match=r"x\.rs:1"):
-        list(in_rust("/// Rows: A1 and B2\nfn one() {}", "x.rs"))

@@ -108,7 +108,7 @@ def test_an_index_shows_absolute_links_and_its_own_command_to_install() -> None:
     assert re.findall(r"^pip install .*", text, re.MULTILINE) == [
         'pip install "docplatform[cli,pandas,plot]"'
     ]
-    assert "clone" not in text.partition("\n## The main job")[0]
+    assert "clone" not in text.partition("\n## A report")[0]
     links = re.compile(r"(!?)\[[^]]*\]\(([^)]+)\)")
     relative, absolute = links.findall(README), links.findall(text)
     assert len(relative) == len(absolute) > 20

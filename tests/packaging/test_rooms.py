@@ -51,6 +51,18 @@ def test_every_room_has_a_place_in_the_order() -> None:
     assert {room(file) for file in SRC.rglob("*.rs")} - {"lib"} == set(ORDER)
 
 
+def test_the_walk_from_a_call_to_the_socket_has_twelve_types_of_their_rooms() -> None:
+    text = (SRC.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walk = text.partition("## From a call to the socket\n")[2].partition("\n## ")[0]
+    steps = re.findall(r"^\| `(\w+)` \| `([\w/]+)/` \|", walk, re.MULTILINE)
+    assert len(steps) == 12
+    for name, folder in steps:
+        found = re.compile(rf"\b(struct|trait|enum) {name}\b")
+        assert any(found.search(file.read_text(encoding="utf-8")) for file in (SRC / folder).rglob("*.rs")), (
+            name
+        )
+
+
 def test_hardly_a_file_lies_flat() -> None:
     assert sorted(file.name for file in SRC.glob("*.rs")) == ["clock.rs", "error.rs", "lib.rs"]
 

@@ -55,24 +55,6 @@ def test_an_account_that_agrees_has_no_discrepancy() -> None:
     assert "confirmed" in table(tally, ledger)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "jobs"),
-    [
-        ("0", []),
-        ("0", ["job-0", "job-1"]),
-        ("0", ["job-5"]),
-        ("2", ["job-2", "job-3"]),
-        ("5", ["job-5"]),
-        ("6", ["job-6"]),
-        ("nobody's", ["job-7"]),
-    ],
-)
-def test_a_job_too_many_too_few_or_of_nobody_is_a_discrepancy(prompt: str, jobs: list[str]) -> None:
-    tally, ledger = books()
-    ledger["created"][prompt] = jobs
-    assert any(line.startswith(f"{prompt}: ") for line in discrepancies(tally, ledger))
-
-
 def test_wrong_rows_requests_and_messages_are_discrepancies() -> None:
     tally, ledger = books()
     tally.writes["7"] = "None"

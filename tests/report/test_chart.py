@@ -27,7 +27,7 @@ def test_a_trend_is_two_lines_and_a_table() -> None:
     ]
     assert ["2 January 2026", "20", "5", "12"] in parsed.tables["The trend"]
     assert "2 January 2026: 20 people, 5 AI agents, 12 in all" in parsed.hovers
-    assert "Points do not add up to the period's 4:" in parsed.text
+    assert "Points do not add up: a visitor who comes in two days counts in both." in parsed.text
     assert "Counts from 2026-01-04 on may still change." in parsed.text
     assert "The service decides which visitors are AI agents" in parsed.text
     assert "A hollow point" not in parsed.text
@@ -81,17 +81,25 @@ def test_the_grid_has_round_numbers(most: int, labels: list[str]) -> None:
     assert found[:-2] == labels
 
 
-def test_a_trend_without_visitors_is_a_flat_line() -> None:
-    days = [date(2026, 1, day) for day in (1, 2, 3)]
-    slices = [figures.Slice(*pair, 0, 0, 0) for pair in pairwise(days)]
-    parsed = Parsed(page.render(made(trend=figures.Trend(every="day", slices=slices))))
-    lines = {a["points"] for tag, a in parsed.elements if tag == "polyline"}
-    assert lines == {"2.00,86.00 98.00,86.00"}
-
-
 def test_the_table_of_a_long_trend_is_folded() -> None:
     parsed = Parsed(page.render(made(trend=trend(*range(400)))))
     assert [tag for tag, _ in parsed.elements if tag == "circle"] == []
     assert [a for tag, a in parsed.elements if tag == "details"] == [{}]
     short = Parsed(page.render(made(trend=trend(1, 2))))
     assert [a for tag, a in short.elements if tag == "details"] == [{"open": None}]
+
+
+def test_a_year_has_the_month_of_the_report_shaded() -> None:
+    firsts = [date(2025 + at // 12, at % 12 + 1, 1) for at in range(1, 14)]
+    slices = [figures.Slice(*pair, 7, 5, 9) for pair in pairwise(firsts)]
+    year = figures.Trend(every="month", slices=slices, period=(firsts[-2], firsts[-1]))
+    html = page.render(made(trend=year))
+    parsed = Parsed(html)
+    assert [a["x"] for tag, a in parsed.elements if a.get("class") == "this"] == ["93.64%"]
+    assert ["January 2026 (this report)", "7", "5", "9"] in parsed.tables["The trend"]
+    assert parsed.text.count("(this report)") == 1
+    assert "The month of this report is shaded." in parsed.text
+    # Every second month has a label, and the report's has one.
+    assert re.findall("<text [^>]*>([A-Z][^<]*)</text>", html) == [
+        *("Feb 25", "May 25", "Jul 25", "Sep 25", "Nov 25", "Jan 26"),
+    ]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
 
 from docplatform import Totals
 from docplatform.cli.report import figures, markdown
-from helpers.reports import change, comparison, counted, made, trend
+from helpers.reports import change, comparison, counted, made
 
 EVIL = [
     "/a|b",
@@ -29,7 +28,6 @@ def evil_report(site_url: str | None = None) -> figures.Report:
     found = comparison(
         risers=[change(path, 1, 90) for path in EVIL],
         vanished=[change(path, 90, 0) for path in EVIL],
-        vanished_pages=len(EVIL),
     )
     rows = [counted(path, 1, 90) for path in EVIL]
     return made(
@@ -58,35 +56,6 @@ def test_nothing_in_a_path_is_obeyed_and_every_table_renders(site_url: str | Non
     assert "## \\*T\\*" in text
 
 
-def test_it_says_what_the_page_says() -> None:
-    found = comparison(
-        totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
-    )
-    report = made(totals=Totals(600, 330, 800), comparison=found, trend=trend(10, 20, first=date(2026, 1, 1)))
-    text = markdown.render(report)
-    assert (
-        "**The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).**"
-        in text
-    )
-    assert "`/auth` (\u2212200) lost the most readers. `/up` (+30) gained the most." in text
-    assert "| Readers | December 2025 | January 2026 | Change | % |" in text
-    assert "| All | 1,000 | 800 | \u2212200 | \u221220% |" in text
-    assert text.index("### Fallers") < text.index("### Risers")
-    assert "| `/auth` | 500 | 300 | \u2212200 | \u221240% |" in text
-    assert "| 2 January 2026 | 20 | 5 | 12 |" in text
-    assert "do not add up" in text
-
-
-def test_its_tables_have_every_row() -> None:
-    moved, rows = [change("/a", 1, 90)] * 30, [counted("/a", 60, 30)] * 30
-    found = comparison(risers=moved, fallers=moved, new=moved, vanished=moved)
-    text = markdown.render(
-        made(comparison=found, top=rows, top_ai=rows, top_human=rows, trend=trend(*range(30)))
-    )
-    assert text.count("\n| `/a` |") == 7 * 30
-    assert len(re.findall(r"\n\| \d+ January 2026 \|", text)) == 30
-
-
 def test_a_site_without_readers_says_what_to_check() -> None:
     text = markdown.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
     assert "**January 2026: nobody read a page.** What to check:" in text
@@ -97,17 +66,18 @@ def test_a_site_without_readers_says_what_to_check() -> None:
 def test_it_fits_into_a_comment_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [counted(("/" + "\u65e5" * 60 + f"/{at}") * 4, 2**60, 2**60) for at in range(1_000)]
     pages = [change(row["path"], 1, 2**60) for row in rows]
-    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages, vanished_pages=1_000)
+    found = comparison(risers=pages, fallers=pages, new=pages, vanished=pages)
     report = made(
         top=rows,
         top_ai=rows,
         top_human=rows,
         comparison=found,
+        number=1_000,
         site_url="https://docs.example.com/" + "x" * 200,
     )
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
-    assert "*Left out, as this would be too long: Risers, Fallers, New pages (0), " in text
+    assert "*Left out, as this would be too long: Risers, Fallers, New pages (1,000), " in text
     monkeypatch.setattr(markdown, "MAX_CHARACTERS", 3_000)
     text = markdown.render(report)
     assert len(text) <= markdown.MAX_CHARACTERS
@@ -121,3 +91,30 @@ def test_a_long_path_is_cut_in_the_middle_and_a_right_to_left_one_is_isolated() 
     )
     assert re.search(r"\| `/ax{27}…x{26}/end` \|", text)
     assert f"| \u2068`{arabic}`\u2069 |" in text
+
+
+def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> None:
+    moved = [change(f"/{at}", 900, 1) for at in range(9)]
+    found = comparison(
+        totals=Totals(8_000, 300, 8_100), fallers=moved, new=[change(f"/new-{at}", 0, 90) for at in range(9)]
+    )
+    row = {"path": "/auth", "query": None, "readers": 1, "why": "2 of 3 ratings are thumbs down."}
+    fixes = [(row | {"path": f"/fix/{at}"}, f"docplatform fix --run /fix/{at}") for at in range(9)]
+    report = made(
+        totals=Totals(600, 330, 800), comparison=found, fixes=fixes, left_out={"comparison": "it is large"}
+    )
+    lines = markdown.brief(report).splitlines()
+    assert lines == [
+        "**Who reads the docs**, `demo`, January 2026",
+        "- The number of readers fell by 90%, counted per working day: from 8,100 in December 2025 to 800 (90% fewer in all).",
+        "- People fell by 92%, and AI agents hardly changed; 41% of all readers are AI agents.",
+        "- It is not known which pages changed, because it is large.",
+        "- 9 pages lost readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
+        "- 9 pages gained readers, among them `/new-0` (+90, new).",
+        *(
+            f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. This concerns about 1 person. `docplatform fix --run /fix/{at}`"
+            for at in range(3)
+        ),
+    ]
+    empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
+    assert empty.splitlines()[1:] == ["- January 2026: nobody read a page."]

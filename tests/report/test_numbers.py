@@ -60,7 +60,7 @@ def agrees(text: str, value: int | Percent | Share) -> bool:
         shown = text.removesuffix("%").replace("\u2212", "-")
         # One that has not vanished altogether is not shown as if it had.
         close = 0.5 if "." not in shown and abs(true) >= 9.9 else 0.05
-        return abs(float(shown) - true) <= close or (shown == "-99" and -100 < true < -99)
+        return abs(float(shown) - true) <= close + 1e-9 or (shown == "-99" and -100 < true < -99)
     if isinstance(value, Signed):
         sign = "+" if value > 0 else "\u2212" if value < 0 else ""
         return text == f"{sign}{abs(value):,}"
@@ -128,11 +128,10 @@ class Truth:
         gathering = figures.Gathering(LISTED)
         for path, counts in self.now.items():
             gathering.add({"path": path, **counts._asdict()})
-        rows = [{"path": path, **counts._asdict()} for path, counts in self.before.items()]
+        before, now = ([(path, *counts) for path, counts in side.items()] for side in (self.before, self.now))
         found = figures.compare(
-            rows,
-            self.now,
-            LISTED,
+            before,
+            now,
             name=BEFORE,
             dates=DATES,
             totals=self.totals_before,
@@ -140,7 +139,7 @@ class Truth:
         )
         self.of = found.of
         return made(
-            **vars(gathering.figures()), name=NOW, days=31, totals=self.totals, comparison=found,
+            **vars(gathering.figures()), name=NOW, days=31, number=LISTED, totals=self.totals, comparison=found,
             trend=figures.Trend(every="day", slices=self.slices),
         )  # fmt: skip
 
@@ -187,15 +186,15 @@ class Truth:
         """Those that were read only before (0) or only now (1)."""
         return [path for path in self.changed(self.of) if not self.counts(path)[1 - here]]
 
-    def section(self, rows: Rows, name: str) -> tuple[int, Totals]:
-        inside = [counts for path, counts in pages(rows).items() if self.named(path) == name]
-        return len(inside), Totals(*(sum(counts[at] for counts in inside) for at in range(3)))
-
-    def named(self, path: str) -> str:
-        """The section of a path: one of a single page has no name of its own."""
-        first = path.split("/")[1]
-        most = max(sum(one.split("/")[1] == first for one in pages(rows)) for rows in (self.now, self.before))
-        return f"/{first}" if most > 1 else "All other pages"
+    def sections(self, of: str) -> dict[str, tuple[int, int, int]]:
+        """The pages of each section that this kind read, and its visits before and now."""
+        found: dict[str, tuple[int, int, int]] = {}
+        for path in {*self.now, *self.before}:
+            before, now = self.counts(path, of)
+            pages, visits_before, visits = found.get(f"/{path.split('/')[1]}", (0, 0, 0))
+            if before or now:
+                found[f"/{path.split('/')[1]}"] = pages + 1, visits_before + before, visits + now
+        return found
 
 
 PATHS = [f"/{first}/{second}" for first in ("api", "guides", "cli", "sdk") for second in "abcdefg"]
@@ -214,7 +213,6 @@ class Shown:
     advice: list[str]
     totals: list[list[str]]
     """People, AI agents, all: before, now, and the change as a share."""
-    notes: str
 
 
 def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
@@ -230,10 +228,9 @@ def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
     }
     summary = re.findall(r"<p>(.*?)</p>", html.partition('class="summary">')[2].partition("</section>")[0])
     advice = re.findall(r"<li>(.*?)</li>", html)
-    notes = " ".join(re.findall(r'<p class="quiet">([^<]*)</p>', html)[1:])
     said = [[bare(line) for line in lines] for lines in (summary, advice)]
     totals = [numbers_or_words(f"{before} {now} {change}") for now, change, before in tiles]
-    return Shown(tables, said[0], said[1], totals, notes), parsed
+    return Shown(tables, said[0], said[1], totals), parsed
 
 
 def from_markdown(report: figures.Report) -> Shown:
@@ -247,16 +244,15 @@ def from_markdown(report: figures.Report) -> Shown:
                 [bare(row.split(" | ")[0]), *numbers_or_words(" ".join(row.split(" | ")[1:]))] for row in rows
             ]
     head = text.partition("\n### ")[0]
+    table = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[0]
     totals = [
         numbers_or_words(" ".join(row.split(" | ")[1:]))
-        for row in re.findall(r"^\| (.*) \|$", head, re.MULTILINE)[2:]
+        for row in re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[2:]
     ]
     totals = [[row[0], row[1], row[3]] for row in totals]
     paragraphs = head.split("\n\n")
     advice = re.findall(r"^- (.*)$", text.partition("### What to do")[2].partition("\n### ")[0], re.MULTILINE)
-    return Shown(
-        tables, bare(paragraphs[2]).split("\n"), list(map(bare, advice)), totals, "\n".join(paragraphs[4:])
-    )
+    return Shown(tables, bare(paragraphs[2]).strip().split("\n"), list(map(bare, advice)), totals)
 
 
 def bare(text: str) -> str:
@@ -275,8 +271,8 @@ def numbers_or_words(text: str) -> list[str]:
 # -- one beside the other --------------------------------------------------------------------------
 
 
-def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
-    """Each cell of each table; ``short`` is Markdown, whose sections have no share of the change."""
+def check_tables(truth: Truth, shown: Shown) -> None:
+    """Each cell of each table."""
 
     def table(heading: str, expected: list[tuple[str, list[int | Percent | Share]]]) -> None:
         rows = shown.tables.get(heading, [])
@@ -284,13 +280,13 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
         for row, (name, values) in zip(rows, expected, strict=True):
             check(row[1:], values, f"{heading}: {name}")
 
-    now, before = truth.now, truth.before
-    if before:
+    now = truth.now
+    if truth.before:
         for heading, sign in (("Risers", 1), ("Fallers", -1)):
             table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
         for heading, here in (("Vanished pages", 0), ("New pages", 1)):
             table(heading, [(path, [truth.counts(path)[here]]) for path in truth.once(here)[:LISTED]])
-    now, before = pages(now), pages(before)
+    now = pages(now)
     top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
     table("The most read pages", [(path, [*now[path]]) for path in top])
     for heading in ("Read by AI agents", "Read by people"):
@@ -301,23 +297,16 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
         "The trend",
         [(f"{one.date_from.day} March 2026", [one.human, one.ai, one.total]) for one in truth.slices],
     )
-    sections = shown.tables.get("Sections", [])
-    names = {truth.named(path) for path in (*now, *before)}
-    assert {row[0] for row in sections} == (names if len(names) > 1 else set())
-    for name, *cells in sections:
-        number, counts = truth.section(now, name)
-        values: list[int | Percent | Share] = [
-            number,
-            counts.total,
-            Share(counts.ai, counts.total),
-        ]
-        if before:
-            was = truth.section(before, name)[1].total
-            values += (
-                [Signed(counts.total - was)]
-                if short
-                else [Signed(counts.total - was), Percent(was, counts.total)]
-            )
+    sections = truth.sections(truth.of if truth.before else "total")
+    shown_sections = shown.tables.get("Sections", [])
+    if truth.before:
+        assert {row[0] for row in shown_sections} == ({*sections} if len(sections) > 1 else set())
+    for name, *cells in shown_sections:
+        number, before_, now_ = sections[name]
+        values: list[int | Percent | Share] = [number, before_, now_, Percent(before_, now_)]
+        if not truth.before:
+            ai = truth.sections("ai").get(name, (0, 0, 0))[2]
+            values = [number, now_, Share(ai, now_)]
         check(cells, values, f"section {name}")
 
 
@@ -325,7 +314,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
     """Each number of the sentences on top, of the advice and of the notes."""
     before, now = truth.totals_before, truth.totals
     first, second, *rest = shown.summary
-    assert numbers(first.partition(" (")[0])[-2:] == [f"{before.total:,}", f"{now.total:,}"]
+    assert f"from {before.total:,} in {BEFORE} (28 days) to {now.total:,} in 31 days" in first
     told = {
         kind: judge.change(getattr(before, kind), getattr(now, kind), *DATES)
         for kind in ("human", "ai", "total")
@@ -356,29 +345,45 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
         assert abs(float(share.replace(",", "")) - abs(100 * plain)) <= 0.5
     check(numbers(second)[-1:], [Share(now.ai, now.total)], second)
     for sentence in rest:
-        for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):
-            assert agrees(number, Signed(truth.gain(path)))
-        gone, came = (len(truth.once(here)) for here in (0, 1))
-        for count, word in ((came, "new"), (gone, "vanished")):
-            found = re.search(rf"(\d+) pages? \w+ {word}", sentence)
-            assert (int(found[1]) if found else 0) == count
+        check_place(truth, sentence)
     for advice in shown.advice:
-        if "lost" in advice or "gained" in advice:
-            path = re.search(r"(/[\w./]+)", advice)
-            assert path is not None
-            expected: list[Any] = [abs(truth.gain(path[1]))]
-            if "lost" in advice:
-                expected.append(Percent(*truth.counts(path[1])))
+        path = re.search(r"(/[\w./]+)", advice)
+        assert path is not None
+        if " lost " in advice:
+            expected: list[Any] = [abs(truth.gain(path[1])), Percent(*truth.counts(path[1]))]
             check(numbers(advice.replace(path[1], "")), expected, advice)
-        elif "AI agents read" in advice:
-            path = re.search(r"AI agents read (/[\w./]+)", advice)
-            assert path is not None
+        elif "is read by AI agents" in advice:
             _, ai, total = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, total)], advice)
         else:
             gone = len(truth.once(0))
+            assert advice.startswith("Nobody reads ")
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
-    assert numbers(shown.notes)[:2] == ["31", "28"]
+
+
+def check_place(truth: Truth, sentence: str) -> None:
+    """A sentence about sections or about pages."""
+    if not sentence.lower().startswith("page visits"):
+        verb = "gained" if "gained" in sentence else "lost"
+        sign = 1 if verb == "gained" else -1
+        for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)(?=[,)])", sentence):
+            assert agrees(number, Signed(truth.gain(path)))
+            assert sign * truth.gain(path) > 0
+        count = re.match(rf"(\d+) pages {verb}", sentence)
+        if count:
+            assert int(count[1]) == sum(sign * truth.gain(path) > 0 for path in truth.changed(truth.of))
+        return
+    sections = truth.sections(truth.of)
+    for name, text in re.findall(r"(/\w+) \(([^)]*)\)", sentence):
+        _, before, now = sections.pop(name)
+        assert agrees(text.replace(" times", "\u00d7"), Percent(before, now))
+    rest = re.search(
+        r"on all other pages they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)", sentence
+    )
+    if rest:
+        before, now = (sum(one[at] for one in sections.values()) for at in (1, 2))
+        minus = "+" if rest[1] == "rose" else "\u2212"
+        assert agrees(f"{minus}{rest[2]}" if rest[2] else f"{rest[3]}\u00d7", Percent(before, now))
 
 
 def check_hovers(truth: Truth, parsed: Parsed) -> None:
@@ -408,8 +413,8 @@ def test_every_number_is_the_truth(seed: int) -> None:
         report = truth.report()
         assert (report.rows, report.pages) == (len(truth.now), len(pages(truth.now)))
         shown, parsed = from_html(report)
-        for one, short in ((shown, False), (from_markdown(report), True)):
-            check_tables(truth, one, short=short)
+        for one in (shown, from_markdown(report)):
+            check_tables(truth, one)
             check_sentences(truth, one)
             before, now = truth.totals_before, truth.totals
             for row, kind in zip(one.totals, ("human", "ai", "total"), strict=True):

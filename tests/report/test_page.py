@@ -28,8 +28,6 @@ def full(path: str, **more: Any) -> figures.Report:
         fallers=[change(path, 9, 1)],
         new=[change(path, 0, 9)],
         vanished=[change(path, 9, 0)],
-        new_pages=1,
-        vanished_pages=1,
     )
     days = trend(1, 2, open_from=date(2026, 1, 2))
     return made(top=[row], top_ai=[row], top_human=[row], comparison=found, trend=days, **more)
@@ -44,7 +42,7 @@ def test_every_value_is_escaped() -> None:
     harmless = page.render(full("/x", warnings=["x"]))
     assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in Parsed(harmless).elements]
     assert parsed.text.count("<script>alert(1)</script>\"'&</style></title>") > 20
-    missing = page.render(made(left_out={"trend": EVIL, "comparison": EVIL}))
+    missing = page.render(made(left_out={"trend": EVIL, "comparison": EVIL}, comparison=comparison()))
     assert Parsed(missing).text.count("<script>alert(1)") == 2
     assert "<script" not in html + missing
     assert all(c.isprintable() or c == "\n" for c in html)
@@ -106,12 +104,23 @@ def test_long_blank_and_right_to_left_paths_can_be_read() -> None:
 
 
 def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
-    parts = {"The trend", "What changed"}
-    assert not parts & set(headings(page.render(made())))
-    html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}))
-    assert parts <= set(headings(html))
-    assert "The trend: not shown, because so it is." in html
-    assert "The pages that changed: not shown, because just because." in html
+    whole = page.render(made())
+    assert "The trend" not in headings(whole)
+    assert "not known" not in whole
+    more = {
+        "trend": ("docplatform x", "30 requests"),
+        "comparison": ("docplatform y", "9 requests, about 2 hours"),
+    }
+    html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}, more=more))
+    assert (
+        "Not shown, because so it is. This command shows it. It takes 30 requests: <code>docplatform x</code>"
+        in html
+    )
+    assert "It is not known which pages changed, because just because." in html
+    assert (
+        "<li>This command compares the pages, too. It takes 9 requests, about 2 hours:<code>docplatform y</code></li>"
+        in html
+    )
 
 
 def test_a_site_without_readers_says_what_to_check() -> None:
@@ -135,15 +144,14 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
     assert (
         "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
     )
-    assert "/auth (\u2212200) lost the most readers. /up (+30) gained the most." in parsed.text
+    assert "/up (+30) gained readers." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
-    assert "Look at /auth first: it lost 200 readers (\u221240%)." in parsed.text
+    assert "/auth lost 200 readers (\u221240%): look at this page first." in parsed.text
     # A site that lost readers shows first where.
     assert [heading for heading in parsed.tables if heading in ("Risers", "Fallers")] == ["Fallers", "Risers"]
     rising = made(totals=Totals(900, 330, 1_200), comparison=found)
     text = Parsed(page.render(rising)).text
     assert "The number of readers rose by 20%: from 1,000 in December 2025" in text
-    assert "/up (+30) gained the most readers. /auth (\u2212200) lost the most." in text
 
 
 def test_a_comparison_of_the_totals_alone_is_no_comparison_of_pages() -> None:
@@ -151,7 +159,7 @@ def test_a_comparison_of_the_totals_alone_is_no_comparison_of_pages() -> None:
     report = made(totals=Totals(3, 2, 4_000), comparison=found, left_out={"comparison": "it is large"})
     html = page.render(report)
     assert "The number of readers rose by 100%: from 2,000 in December 2025 to 4,000." in html
-    assert "The pages that changed: not shown, because it is large." in html
+    assert "It is not known which pages changed, because it is large." in html
     assert "Risers" not in html
 
 
@@ -160,8 +168,8 @@ def test_what_is_not_sure_is_said() -> None:
         more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
-    assert "No page changed by more than chance, the growth of the whole site" in said()
-    assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
+    assert "No section and no page changed by more than chance, the growth of the whole site" in said()
+    assert "from 2 in December 2025 (31 days) to 4 in 28 days" in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
     assert "The number of readers hardly changed: from 2 in December 2025 to 4 (100% more)." in said()
@@ -182,16 +190,15 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
         risers=[change("/up", 10, 40)],
         fallers=[change("/auth", 500, 300)],
         vanished=[change("/gone", 90, 0)],
-        vanished_pages=1,
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, unfinished=True)
     text = Parsed(page.render(report)).text
     assert "January 2026 is not over: 800 readers so far; December 2025 had 1,000." in text
     assert "These are 600 people and 330 AI agents. 41% of all readers are AI agents." in text
-    assert "/up (+30) gained the most readers." in text
+    assert "/up (+30) gained readers." in text
     assert "January 2026 had not ended when this report was made" in text
     assert "December 2025 had not ended when this report was made" in text
-    for fall in ("fell by", "/auth (", "Look at", "Nobody reads", "vanished."):
+    for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished."):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
     text = Parsed(page.render(alone)).text
@@ -202,32 +209,14 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     assert "<p></p>" not in quiet
 
 
-def test_changes_show_before_now_and_the_difference() -> None:
-    found = comparison(
-        risers=[change("/up", 100, 130), change("/more", 1, 99)],
-        fallers=[change("/down", 1_000, 968)],
-        new=[change("/new", 0, 1_000)],
-        vanished=[change("/gone", 7, 0)],
-        new_pages=1,
-        vanished_pages=1,
-    )
-    parsed = Parsed(page.render(made(comparison=found)))
-    assert parsed.tables["Risers"] == [
-        ["/up", "100", "130", "+30 +30%"],
-        ["/more", "1", "99", "+98 99 times"],
-    ]
-    assert parsed.tables["Fallers"] == [["/down", "1,000", "968", "\u221232 \u22123.2%"]]
-    assert parsed.tables["New pages (1)"] == [["/new", "1,000"]]
-    assert parsed.tables["Vanished pages (1)"] == [["/gone", "7"]]
-    assert "December 2025: 100; January 2026: 130" in parsed.hovers
-    widths = [a["width"] for tag, a in parsed.elements if tag == "rect" and a["class"] in ("before", "now")]
-    assert widths == ["10.00", "13.00", "0.10", "9.90", "100.00", "96.80"]
-
-
 def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     gathering = figures.Gathering(10)
     rows = [
-        counted("/llms.txt", 2, 998),
+        counted("/agents", 2, 998),
+        # Files for machines are no news.
+        counted("/llms.txt", 0, 40),
+        counted("/a/openapi.JSON", 0, 40),
+        counted("/sitemap.xml", 0, 40),
         counted("/api", 400, 600),
         counted("/few", 0, 19),
         counted("/few-more", 0, 25),
@@ -238,15 +227,16 @@ def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     for row in rows:
         gathering.add(row)
     found = gathering.figures()
-    assert [row["path"] for row in found.top_ai] == ["/llms.txt", "/few-more", "/api"]
-    assert [row["path"] for row in found.top_human] == ["/tutorial", "/"]
+    assert [row["path"] for row in found.top_ai] == ["/agents", "/few-more", "/api"]
+    assert [row["path"] for row in found.top_human][:2] == ["/tutorial", "/"]
     assert [row["path"] for row in found.top][:2] == ["/", "/tutorial"]
-    html = page.render(made(**vars(found)))
+    html = page.render(made(**vars(found), comparison=comparison(risers=[change("/up", 10, 40)])))
     parsed = Parsed(html)
-    assert parsed.tables["Read by AI agents"][0] == ["/llms.txt", "2", "998", ">99%"]
+    assert parsed.tables["Read by AI agents"][0] == ["/agents", "2", "998", ">99%"]
     assert parsed.tables["Read by people"][0] == ["/tutorial", "2,000", "1", "<1%"]
     assert (
-        "AI agents read /llms.txt, but hardly any people do: >99% of its readers are agents." in parsed.text
+        "/agents is read by AI agents, and by hardly any people: >99% of its readers are agents."
+        in parsed.text
     )
 
 
@@ -258,6 +248,44 @@ def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatc
         gathering.add(counted(f"/{at}/y", 1, 0))
     found = gathering.figures().sections
     assert {name: section.pages for name, section in found.items()} == {"/0": 2, "/1": 2, figures.OTHER: 16}
+    assert "All other sections" in page.render(made(sections=found))
+
+
+def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
+    sections = [
+        figures.Section("/api", 9, 1_000, 830, "fell"),
+        figures.Section("/sdk", 9, 1_000, 850, "fell"),
+        figures.Section("/auth", 1, 1_000, 10, "fell"),
+        figures.Section("/cli", 9, 2_000, 3_100),
+    ]
+    found = comparison(of="human", sections=sections, fallers=[change("/auth", 1_000, 10)])
+    report = made(totals=Totals(1, 1, 1), comparison=found, site_url="https://docs.example.com")
+    html = page.render(report)
+    text = Parsed(html).text
+    assert (
+        "Page visits by people fell in /api (\u221217%) and /sdk (\u221215%); on all other pages they rose by 3.7%."
+        in text
+    )
+    assert 'href="https://docs.example.com/api"' not in html
+    assert Parsed(html).tables["Sections"][0] == ["/api", "9", "1,000", "830", "\u221217%"]
+    assert "Page visits by people, added up by the first part of the path" in text
+
+
+def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
+    page_ = {"path": "/auth", "query": None, "readers": 1_234, "why": "9 of 10 ratings are thumbs down."}
+    phrase = {"path": None, "query": "<b>", "readers": 1, "why": "1 search ended without a click."}
+    found = comparison(fallers=[change("/auth", 500, 300), change("/b", 500, 300)])
+    report = made(comparison=found, fixes=[(page_, "docplatform fix 1"), (phrase, "docplatform fix 2")])
+    html = page.render(report)
+    assert re.findall("<li>(.*?)</li>", html) == [
+        (
+            'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. This concerns about 1,234 people.'
+            "<code>docplatform fix 1</code>"
+        ),
+        "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
+    ]
+    # No other sentence names the page.
+    assert "2 pages lost readers, among them /b (\u2212200)." in Parsed(html).text
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from docplatform.testing import StubServer
 from helpers.cli import Cli
 from helpers.reports import Parsed, change, comparison, headings, made
 
-JANUARY = ["--from", "2026-01-01", "--to", "2026-02-01"]
+DAYS = ["--from", "2026-01-01", "--to", "2026-02-01"]
+JANUARY = [*DAYS, "--no-feedback"]
 TOTALS = {"human": 3, "ai": 2, "total": 4}
 
 
@@ -51,36 +53,29 @@ def test_a_store_that_fails_is_an_error_and_no_reason_to_leave_out() -> None:
 
     asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1)
     with pytest.raises(ConfigurationError):
-        parts.plan(Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
+        parts.plan(None, Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
 
 
 def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(status=200, body=body(("/a", 100), ("/new", 40), ("/gone", 5)))
-    cli.stub.fail_next(status=200, body=body(), times=5)
     cli.stub.fail_next(status=200, body=body(("/a", 10), ("/gone", 50)))
+    cli.stub.fail_next(status=200, body=body(), times=12)
     ended = cli("report", "-o", str(file), *JANUARY)
     assert (ended.status, ended.out) == (0, "")
     assert asked(cli.stub) == [
         ("2026-01-01", "2026-02-01", "250"),
-        *(
-            (*days, "1")
-            for days in [
-                ("2026-01-01", "2026-01-05"),
-                ("2026-01-05", "2026-01-12"),
-                ("2026-01-12", "2026-01-19"),
-                ("2026-01-19", "2026-01-26"),
-                ("2026-01-26", "2026-02-01"),
-            ]
-        ),
         ("2025-12-01", "2026-01-01", "250"),
+        *((f"2025-{month:02}-01", f"2025-{month + 1:02}-01", "1") for month in range(2, 12)),
+        ("2025-12-01", "2026-01-01", "1"),
+        ("2026-01-01", "2026-02-01", "1"),
     ]
-    cost = "7 requests: 1 for the pages, 5 for the trend, 1 for the pages that changed"
+    cost = "14 requests: 1 for the pages, 1 for the pages that changed, 12 for the trend"
     assert ended.err.splitlines() == [
-        "Requests: one for each 250 pages of January 2026; 5 for the trend by week; one for each 250 pages of December 2025.",
+        "Requests: one for each 250 pages of January 2026; one for each 250 pages of December 2025; 12 for the trend by month.",
         "Reading visitors",
-        "Reading the trend by week",
         "Reading December 2025",
-        f"Wrote {file}, about 3 pages; it took {cost}.",
+        "Reading the trend by month",
+        f"Wrote {file} (3 pages of the site, 14 requests)",
     ]
     html = file.read_text(encoding="utf-8")
     parsed = Parsed(html)
@@ -91,18 +86,8 @@ def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file
     assert cost in parsed.text
 
 
-def test_the_report_and_the_comparison_say_the_same(cli: Cli, file: Path) -> None:
-    told = summary(cli, file, "2026-09", "-n", "500")["comparison"]
-    compared = json.loads(cli("visitors", "compare", "2026-09", "-n", "500", "--json").out)
-    assert told["totals"] == compared["totals_before"]
-    for kind in ("risers", "fallers", "new", "vanished"):
-        moved = [(row["path"], row["before"]["total"], row["now"]["total"]) for row in told[kind]]
-        assert moved
-        assert moved == [(row["path"], row["total_before"], row["total"]) for row in compared[kind]]
-
-
 def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
-    found = summary(cli, file, "2026-01", "--before", "2025-01", "--every", "none")
+    found = summary(cli, file, "2026-01", "--before", "2025-01", "--every", "none", "--no-feedback")
     assert found["comparison"]["period"] == "January 2025"
     assert {days[:2] for days in asked(cli.stub)} == {
         ("2026-01-01", "2026-02-01"),
@@ -123,23 +108,24 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
 @pytest.mark.parametrize(
     ("days", "every", "slices"),
     [
-        (["--from", "2026-01-05", "--to", "2026-01-19"], "day", 14),
-        (["--from", "2026-01-05", "--to", "2026-01-20"], "week", 3),
-        (["--from", "2026-01-01", "--to", "2026-04-03"], "week", 14),
-        (["--from", "2026-01-01", "--to", "2026-04-04"], "month", 4),
+        (["--from", "2026-01-05", "--to", "2026-01-19"], "month", 12),
+        (["--from", "2025-01-05", "--to", "2026-01-05"], "month", 13),
+        ([*DAYS, "--every", "day"], "day", 31),
+        ([*DAYS, "--every", "week"], "week", 5),
         ([*JANUARY, "--every", "none"], None, 0),
+        (["--from", "2026-01-05", "--to", "2026-01-06"], "month", 12),
         # A slice of the whole is no trend.
-        (["--from", "2026-01-05", "--to", "2026-01-06"], None, 0),
+        (["--from", "2026-01-05", "--to", "2026-01-06", "--every", "day"], None, 0),
         # Two years and more are too much to ask for unasked.
         (["--from", "2024-01-01", "--to", "2026-01-01"], "month", 24),
         (["--from", "2023-01-01", "--to", "2026-01-01"], None, 0),
         (["--from", "0001-01-01", "--to", "9999-01-01"], None, 0),
     ],
 )
-def test_the_range_decides_the_length_of_the_slices(
+def test_a_trend_is_of_the_last_twelve_months_unless_a_length_is_given(
     cli: Cli, file: Path, days: list[str], every: str | None, slices: int
 ) -> None:
-    found = summary(cli, file, *days, "--no-compare")
+    found = summary(cli, file, *days, "--no-compare", "--no-feedback")
     assert (found["every"], found["slices"]) == (every, slices)
     assert sum(limit == "1" for *_, limit in asked(cli.stub)) == slices
     assert found["requests"] == len(cli.stub.requests)
@@ -161,7 +147,9 @@ def test_without_days_there_is_no_trend_and_no_comparison(
     assert ended.status == 0
     assert f"Left out: the trend, because {why}." in ended.err
     assert f"Left out: the pages that changed, because {why}." in ended.err
-    assert file.read_text(encoding="utf-8").count(f"not shown, because {why}.") == 2
+    text = file.read_text(encoding="utf-8")
+    assert f"Not shown, because {why}." in text
+    assert f"It is not known which pages changed, because {why}." in text
     for option in (["--before", "2025"], ["--every", "week"]):
         ended = cli("report", "-o", str(file), "--force", *days, *option)
         assert (ended.status, ended.out) == (2, "")
@@ -169,11 +157,18 @@ def test_without_days_there_is_no_trend_and_no_comparison(
 
 
 @pytest.mark.parametrize(
-    ("first", "why"), [(9, "the period has not begun"), (0, "only one day of the period has begun")]
+    ("first", "more", "why"),
+    [
+        (900, [], "the period has not begun"),
+        (0, ["--every", "day"], "only one day of the period has begun"),
+    ],
 )
-def test_a_trend_of_days_to_come_is_left_out(cli: Cli, file: Path, first: int, why: str) -> None:
+def test_a_trend_of_days_to_come_is_left_out(
+    cli: Cli, file: Path, first: int, more: list[str], why: str
+) -> None:
     day = datetime.now(UTC).date() + timedelta(days=first)
-    ended = cli("report", "-o", str(file), "--from", str(day), "--to", str(day + timedelta(days=5)))
+    days = ["--from", str(day), "--to", str(day + timedelta(days=5))]
+    ended = cli("report", "-o", str(file), *days, *more)
     assert ended.status == 0
     # The day may turn over meanwhile.
     assert f"Left out: the trend, because {why}." in ended.err or datetime.now(UTC).date() > day
@@ -186,10 +181,15 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         # 26 for the rows, one for the totals of the month before.
         assert (ended.status, len(stub.requests)) == (0, 27)
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
-        why = "that takes 26 more requests, and --before was not given"
-        assert ended.err.splitlines()[2:3] == [f"Left out: the pages that changed, because {why}."]
+        why = "because that takes 26 more requests."
+        command = f"docplatform report 2026-01 --before 2025-12 -o report.html --force --base-url {stub.url}"
+        said = f"Left out: the pages that changed, {why} To add it (26 requests): {command}"
+        assert ended.err.splitlines()[2] == said
         html = file.read_text(encoding="utf-8")
-        assert f"not shown, because {why}." in html
+        assert f"It is not known which pages changed, {why}" in html
+        assert f"It takes 26 requests:<code>{command}</code>" in html
+        # A manager reads no options but those of a command.
+        assert "--" not in re.sub("<style>.*?</style>|<code>.*?</code>", "", html, flags=re.DOTALL)
         assert "The number of readers rose by 8.5%: from" in html
         stub.reset()
         found = summary(cli, file, *there, "--before", "2025-12", "-n", "7")
@@ -197,18 +197,25 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert len(found["comparison"]["risers"]) == 2
 
 
-def test_of_a_large_site_the_totals_are_compared_also_if_the_store_has_the_pages(
-    cli: Cli, file: Path
-) -> None:
+def test_of_a_large_site_the_pages_are_compared_if_the_store_has_them(cli: Cli, file: Path) -> None:
     with StubServer(visitors=6_300) as stub:
         there = ["--every", "none", "--base-url", stub.url, "--store", str(file.with_name("visitors.db"))]
+        there += ["--no-feedback", "--requests-per-hour", "30"]
         summary(cli, file, "2025-12", "--no-compare", *there)
+        # The budget has room for a part of January alone, so what is missing of it has to wait.
+        line = ("report", "2026-01", "-o", str(file), "--force", "--on-budget", "stop", *there)
+        assert cli(*line).status == 4
+        there[-1] = "70"
         found = summary(cli, file, "2026-01", *there)
-    assert found["left_out"] == {
-        "comparison": "the period has more than 6,250 pages, and --before was not given"
-    }
-    assert (found["comparison"]["rows"], found["comparison"]["vanished"]) == (None, [])
-    assert "The number of readers rose by 8.5%: from" in file.read_text(encoding="utf-8")
+        assert (found["left_out"], found["comparison"]["rows"]) == ({}, 6_300)
+        assert len(found["comparison"]["risers"]) == 2
+        # The month before that is not in the store: the command is named, with its requests and its hours.
+        there[-1] = "60"
+        found = summary(cli, file, "2025-12", *there)
+    assert found["left_out"] == {"comparison": "too little of the request budget is left"}
+    html = file.read_text(encoding="utf-8")
+    assert "It takes 26 requests, about 1 hour:<code>docplatform report 2025-12 --before 2025-11 " in html
+    assert "The number of readers" in html
 
 
 def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
@@ -223,7 +230,7 @@ def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     ("part", "name", "left"),
     [
         ({"status": 429, "retry_after": 3600}, 4, "the request limit was reached"),
-        ({"status": 422}, 1, "it could not be read (UnprocessableError)"),
+        ({"status": 422}, 1, "the numbers could not be read"),
     ],
 )
 @pytest.mark.parametrize("named", [False, True])
@@ -241,7 +248,8 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     assert found["rows"] == 1
     assert found["requests"] == len(cli.stub.requests)
     html = file.read_text(encoding="utf-8")
-    assert html.count(f"not shown, because {left}.") == 2
+    assert f"Not shown, because {left}." in html
+    assert f"It is not known which pages changed, because {left}." in html
     assert "/a" in html
     assert ("The report was written without this part" in ended.err) == named
     assert ended.err.count("Left out: ") == (0 if named else 2)
@@ -250,21 +258,21 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
 def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp_path: Path) -> None:
     days = [*JANUARY, "--store", str(tmp_path / "visitors.db")]
     first = summary(cli, file, *days)
-    assert (first["requests"], first["left_out"]) == (13, {})
+    assert (first["requests"], first["left_out"]) == (18, {})
     cli.stub.reset()
     ended = cli("report", "-o", str(file), "--force", *days)
     assert ended.status == 0
     assert ended.err.splitlines()[0] == (
-        "Requests: none for the pages of January 2026; none for the trend by week; none for the pages of December 2025."
+        "Requests: none for the pages of January 2026; none for the pages of December 2025; none for the trend by month."
     )
-    assert "it took 0 requests" in ended.err
+    assert "(1,000 pages of the site, 0 requests)" in ended.err
     again = summary(cli, file, *days)
-    assert {**again, "requests": 13} == first
+    assert {**again, "requests": 18} == first
     assert cli.stub.requests == []
 
 
 def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
-    # Four requests for the pages, five for the trend, four for the days before.
+    # Four requests for the pages, four for the days before, twelve for the trend.
     found = summary(cli, file, *JANUARY, "--requests-per-hour", "8")
     assert found["left_out"] == {"trend": "too little of the request budget is left"}
     assert found["requests"] == len(cli.stub.requests) == 8
@@ -277,7 +285,7 @@ def test_a_budget_stops_a_part_that_was_asked_for(cli: Cli, file: Path) -> None:
     found = json.loads(ended.out)
     assert found["left_out"] == {"trend": "the request limit was reached"}
     assert found["totals"] is not None
-    assert "not shown, because the request limit was reached." in file.read_text(encoding="utf-8")
+    assert "Not shown, because the request limit was reached." in file.read_text(encoding="utf-8")
     # The range itself is not written in part.
     file.unlink()
     ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")
@@ -299,14 +307,36 @@ def test_of_a_path_that_comes_twice_the_higher_counts_are_compared(cli: Cli, fil
 
 
 @pytest.mark.parametrize(
-    ("lost", "named"),
+    ("lost", "gone", "named"),
     [
-        (["/changelog/2026-01", "/guides/sso"], "/guides/sso"),
-        (["/blog/2026/01/news"], "/blog/2026/01/news"),
-        (["/v2026", "/guides/sso"], "/v2026"),
+        (["/changelog/2026-01", "/guides/sso"], ["/changelog/2025-12"], [["/guides/sso"]]),
+        (["/blog/2026/01/news"], ["/old"], [["/old"]]),
+        (["/v2026", "/guides/sso"], ["/a", "/b"], [["/v2026"], ["/a", "/b"]]),
+        ([], [], []),
     ],
 )
-def test_the_advice_names_a_page_that_need_not_be_read_less(lost: list[str], named: str) -> None:
-    fallers = [change(path, 90, 10) for path in lost]
-    first = next(sentences.advice(made(comparison=comparison(fallers=fallers))))
-    assert [part for part in first if isinstance(part, sentences.PagePath)] == [named]
+def test_the_advice_names_no_page_of_a_month_that_is_over(
+    lost: list[str], gone: list[str], named: list[list[str]]
+) -> None:
+    fallers, vanished = [change(path, 90, 10) for path in lost], [change(path, 90, 0) for path in gone]
+    found = sentences.advice(made(comparison=comparison(fallers=fallers, vanished=vanished)))
+    assert [sorted(one.pages) for one in found] == named
+
+
+def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: Cli, file: Path) -> None:
+    with StubServer() as stub:
+        there = ["2026-10", "--every", "none", "--base-url", stub.url]
+        found = summary(cli, file, *there)
+        asked_for = [request.path.rsplit("/", 1)[-1] for request in stub.requests]
+        assert found["fixes"][0]["path"] == "/guides/deployment"
+        # The visitors are not read a second time.
+        assert asked_for.count("visitors") == 8
+        command = (
+            f"docplatform fix 2026-10 --run /guides/deployment --store docplatform.db --base-url {stub.url}"
+        )
+        assert f"<code>{command}</code>" in file.read_text(encoding="utf-8")
+        stub.fail_next(status=404, times=99, path="feedback")
+        found = summary(cli, file, *there)
+    assert found["left_out"] == {"fixes": "the numbers could not be read"}
+    assert "docplatform fix" not in file.read_text(encoding="utf-8")
+    assert "look at this page first" in file.read_text(encoding="utf-8")

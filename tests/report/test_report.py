@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,18 +16,20 @@ from helpers.reports import Parsed
 from helpers.scripts import run_script
 
 TOTALS = {"human": 30_000, "ai": 20_000, "total": 40_000}
+ALONE = ("--no-compare", "--no-feedback")
+"""A report of its pages alone."""
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
 
 def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     days = ["--from", "2026-01-01", "--to", "2026-02-01"]
-    ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", "--no-compare")
+    ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", *ALONE)
     assert (ended.status, ended.out) == (0, "")
     assert ended.err.splitlines() == [
         "Requests: one for each 250 pages of January 2026.",
         "Reading visitors",
-        f"Wrote {file}, about 598 pages; it took 3 requests.",
+        f"Wrote {file} (598 pages of the site, 3 requests)",
     ]
     parsed = Parsed(file.read_text(encoding="utf-8"))
     for said in ("30,000", "20,000", "40,000", "January 2026", "they do not add up", "demo", "UTC"):
@@ -39,35 +40,11 @@ def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-@pytest.mark.row("J11")
-def test_a_report_as_json_and_on_standard_output(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert json.loads(cli("report", "--from", "2026-01-01", "--json").out) == {
-        "file": "report.html",
-        "period": "since 1 January 2026",
-        "rows": 600,
-        "date_from": "2026-01-01",
-        "date_to": None,
-        "totals": TOTALS,
-        "requests": 3,
-        "warnings": [],
-        "every": None,
-        "slices": 0,
-        "comparison": None,
-        "left_out": dict.fromkeys(("trend", "comparison"), "the first or the last day was not given"),
-    }
-    assert cli("report", "-o", "-").out.startswith("<!doctype html>")
-    ended = cli("report", "-o", "-", "--json")
-    assert (ended.status, ended.out) == (2, "")
-
-
 def test_without_a_period_it_is_the_last_month_beside_the_one_before(cli: Cli, tmp_path: Path) -> None:
     end = datetime.now(UTC).date().replace(day=1)
     first = (end - timedelta(1)).replace(day=1)
     before = (first - timedelta(1)).replace(day=1)
-    ended = cli("report", "-o", str(tmp_path / "r.html"), "--json", "--every", "none")
+    ended = cli("report", "-o", str(tmp_path / "r.html"), "--json", "--every", "none", "--no-feedback")
     found = json.loads(ended.out)
     assert (found["date_from"], found["date_to"]) == (str(first), str(end))
     asked = [(request.query["dateFrom"], request.query["dateTo"]) for request in cli.stub.requests]
@@ -104,6 +81,19 @@ def test_a_file_that_ends_in_md_is_markdown(cli: Cli, tmp_path: Path) -> None:
     assert "<html" not in text
 
 
+def test_a_brief_report_goes_to_standard_output_or_into_a_file(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("report", "2026-01", "--brief")
+    assert (
+        ended.status,
+        ended.out.startswith("**Who reads the docs**, `demo`, January 2026\n- The number"),
+    ) == (0, True)
+    file = tmp_path / "brief.md"
+    assert cli("report", "2026-01", "--brief", "-o", str(file)).status == 0
+    assert file.read_text(encoding="utf-8") == ended.out
+    wrong = cli("report", "2026-01", "--brief", "-o", str(tmp_path / "brief.html"))
+    assert (wrong.status, "--brief writes Markdown" in wrong.err) == (2, True)
+
+
 def test_a_dry_run_of_a_report_counts_all_its_parts(cli: Cli, tmp_path: Path) -> None:
     def cost(*more: str) -> list[str]:
         ended = cli("report", "2026-01", "-o", str(tmp_path / "r.html"), "--dry-run", *more)
@@ -111,28 +101,14 @@ def test_a_dry_run_of_a_report_counts_all_its_parts(cli: Cli, tmp_path: Path) ->
         assert ended.err.splitlines()[-1] == "Nothing was sent."
         return ended.out.split()[1::2][:3]
 
-    assert cost() == ["7", "0", "no"]
-    assert cost("--every", "day", "--no-compare") == ["32", "0", "no"]
-    assert cost("--every", "none", "--no-compare") == ["1", "0", "no"]
+    # The pages, those of December, four listings of what readers say, twelve months.
+    assert cost() == ["18", "0", "no"]
+    assert cost("--no-feedback") == ["14", "0", "no"]
+    assert cost("--brief") == ["6", "0", "no"]
+    assert cost("--every", "day", *ALONE) == ["32", "0", "no"]
+    assert cost("--every", "none", *ALONE) == ["1", "0", "no"]
     assert cli.stub.requests == []
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.row("J3")
-def test_an_existing_file_is_replaced_only_with_force(cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text("old")
-    file.chmod(0o600)
-    ended = cli("report", "-o", str(file))
-    assert (ended.status, file.read_text(), cli.stub.requests) == (2, "old", [])
-    assert "--force" in ended.err
-    for name in (str(tmp_path), str(tmp_path / "none" / "report.html")):
-        assert cli("report", "-o", name).status in (1, 2)
-    assert cli.stub.requests == []
-    assert cli("report", "-o", str(file), "--force").status == 0
-    assert file.read_text().startswith("<!doctype html>")
-    if sys.platform != "win32":
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import re
 from collections.abc import Callable
 from typing import Any
@@ -104,43 +103,6 @@ async def cancel(task: asyncio.Task[Any]) -> None:
         await task
 
 
-@pytest.mark.row("I1", "E14")
-@pytest.mark.parametrize("prefetch", [0, 1, 4])
-def test_pages_that_were_cancelled_on_their_way_are_asked_for_again(
-    face: AsyncFace, everything: list[str], prefetch: int, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with StubServer(visitors=PAGES * SIZE) as stub:
-        rows = face.client(stub).visitors(page_size=SIZE, prefetch=prefetch)
-        got = [face.next(rows)]
-        # What was promised is answered; what is asked for from now on is held.
-        stub.wait_for(lambda s: len(s.requests) == 1 + prefetch and not pending(s))
-        stub.latency = HOLD
-
-        async def rest() -> None:
-            async for row in rows:
-                got.append(row)
-
-        async def cancelled_in_a_page_turn() -> None:
-            task = asyncio.create_task(rest())
-            await asyncio.to_thread(stub.wait_for, lambda s: pending(s))
-            while len(got) < (1 + prefetch) * SIZE:  # noqa: ASYNC110  # the task is to come to its end
-                await asyncio.sleep(0)
-            await cancel(task)
-
-        face.run(cancelled_in_a_page_turn())
-        stub.wait_for(lambda s: not pending(s))
-        sent = len(stub.requests)
-        assert any(request.disconnected for request in stub.requests)
-
-        stub.latency = 0.0
-        got += face.all(rows)
-        assert paths(got) == everything
-        # The cancelled pages are asked for again, the others not.
-        assert len(stub.requests) - sent <= PAGES - (1 + prefetch) + max(0, prefetch - 1)
-    gc.collect()
-    assert capfd.readouterr().err == ""
-
-
 @pytest.mark.row("I1")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 @pytest.mark.parametrize("by_page", [False, True])
@@ -171,26 +133,6 @@ def test_a_page_that_comes_with_the_cancellation_is_not_lost(
             got += [face.next(rows) for _ in range(SIZE)]
         assert face.all(rows) == []
         assert paths(got) == everything
-
-
-@pytest.mark.parametrize("how", ["closed", "cancelled"])
-def test_a_row_that_was_not_awaited_is_not_lost(face: AsyncFace, everything: list[str], how: str) -> None:
-    with StubServer(visitors=PAGES * SIZE) as stub:
-        rows = face.client(stub).visitors(page_size=SIZE)
-        got = [face.next(rows)]
-
-        async def not_awaited() -> None:
-            coroutine = rows.__anext__()
-            if how == "closed":
-                coroutine.close()
-            else:
-                await cancel(asyncio.create_task(coroutine))
-
-        before = rows.checkpoint
-        for _ in range(3):
-            face.run(not_awaited())
-        assert rows.checkpoint == before
-        assert paths(got + face.all(rows)) == everything
 
 
 @pytest.mark.row("I1")

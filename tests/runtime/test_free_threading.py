@@ -75,28 +75,6 @@ def test_the_import_leaves_the_gil_off() -> None:
     assert run_script("import docplatform, sys; print(sys._is_gil_enabled())").out == "False\n"
 
 
-def test_handles_come_and_go_while_others_call(given: StubServer) -> None:
-    with given.client() as client:
-
-        def work() -> int:
-            last = 0
-            for number in range(20):
-                handle = client.with_options(max_retries=number % 3)
-                assert handle.visitor_totals().total > 0
-                handle.close()
-                assert isinstance(outcome(handle.visitor_totals), RuntimeError)
-                seen = client.stats.requests
-                assert seen > last, "a count was lost"
-                last = seen
-                assert "Client" in repr(client)
-                assert "Client" in repr(handle)
-            return last
-
-        at_once(*[work] * THREADS)
-        assert client.stats.requests == len(given.requests) == 20 * THREADS
-        assert client.stats.retries == 0
-
-
 def test_a_client_is_closed_while_others_call(face: Face, given: StubServer) -> None:
     for _ in range(10):
         client = face.client(given)

@@ -5,17 +5,15 @@ Ctrl-C and SIGTERM in each phase of a call are in ``test_phases.py``.
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from docplatform.testing import StubServer
 from helpers.phases import AT_ONCE, HOLD, UNKNOWN, pending
-from helpers.scripts import Script, run_command
+from helpers.scripts import Script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
@@ -29,19 +27,6 @@ def tell(*_):
     # `print` cannot be entered again by the next signal's handler.
     os.write(1, b"told\\n")
 """
-
-
-ONE_INTERRUPT = "test_ctrl_c_ends and read and flight and AsyncClient"
-
-
-def test_the_suite_interrupts_also_where_its_parent_ignores_ctrl_c() -> None:
-    """As under `nohup`, or in a background job."""
-    test = Path(__file__).with_name("test_phases.py")
-    here = shlex.join(
-        [*(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"), str(test), "-k", ONE_INTERRUPT]
-    )
-    ended = run_command(["sh", "-c", f"trap '' INT; exec {here}"])
-    assert ended.status == 0, ended.out
 
 
 @pytest.mark.row("I4")

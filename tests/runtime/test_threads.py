@@ -72,18 +72,6 @@ def test_a_callback_can_use_its_client(face: Face, stub: StubServer) -> None:
 
 
 @pytest.mark.row("I16")
-def test_a_callback_can_close_its_client(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    job = face.run(client.create_job("Fix it"))
-    # The wait under way goes on: closing is for what comes later.
-    assert face.run(
-        client.wait_for_job(job, poll_interval=0.001, on_poll=lambda job: client.close())
-    ).is_final
-    with pytest.raises(RuntimeError, match="closed"):
-        face.run(client.get_job(job))
-
-
-@pytest.mark.row("I16")
 def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     threads: set[str] = set()

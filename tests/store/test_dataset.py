@@ -20,7 +20,7 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # type: ignore[import
 
 import docplatform
 from docplatform import DatasetError, DatasetReport, export_dataset
-from docplatform.dataset import catalog, places
+from docplatform.dataset import places
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.lake import (
@@ -138,9 +138,7 @@ def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) 
     ("every", "filled", "asked", "missing", "first"),
     [
         ("day", [("2024-01-01", "2024-01-03"), ("2024-01-04", "2024-01-05")], {}, 1, "2024-01-03"),
-        ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2023-12-30", "date_to": "2024-01-07"}, 4, "2023-12-30"),
         ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2024-01-02", "date_to": "2024-01-04"}, 0, ""),
-        ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2024-02-01", "date_to": "2024-02-03"}, 2, "2024-02-01"),
         ("week", [("2024-01-01", "2024-01-15")], {"date_from": "2023-12-31", "date_to": "2024-01-28"}, 1, "2024-01-15"),
         ("month", [("2023-12-01", "2024-01-01")], {"date_from": "2023-11-15", "date_to": "2024-03-15"}, 2, "2024-01-01"),
     ],
@@ -171,19 +169,6 @@ def test_slices_that_are_missing_are_counted_and_told(
         assert export_dataset(root / "strict", **strict).missing == 0
     # What the store has is written in any case.
     assert len(files(root / "strict")) == report.written
-
-
-def test_a_project_that_has_nothing_of_the_range_lacks_all_of_it(store: Path, root: Path) -> None:
-    with StubServer(visitors=2, projects=("a", "b")) as stub:
-        fill(store, stub, ("a", "b"), date_to="2024-01-02")
-        fill(store, stub, ("a",))
-    for date_from, date_to, first, found in (
-        ("2024-01-03", "2024-01-05", "2024-01-03 of project 'b'", DatasetReport(2, 0, 4, 0, missing=2)),
-        ("2024-02-01", "2024-02-03", "2024-02-01 of project 'a'", DatasetReport(0, 0, 0, 0, missing=4)),
-    ):
-        with pytest.raises(DatasetError, match=f"first from {first}") as caught:
-            export_dataset(root, store=store, date_from=date_from, date_to=date_to, strict=True)
-        assert caught.value.dataset == found
 
 
 @pytest.mark.row("N10")
@@ -433,22 +418,6 @@ def test_what_is_something_else_is_refused_and_left_alone(
         export_dataset(root, store=store)
     assert os.path.samestat(target.stat(), before)
     assert (target.stat().st_size, target.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-
-
-def test_a_file_of_another_version_is_left_alone(
-    stub: StubServer, store: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(store, stub)
-    note = catalog.StoredSlice.note
-    with monkeypatch.context() as later:
-        later.setattr(
-            catalog.StoredSlice, "note", lambda self: note(self).replace('"version": 1', '"version": 2')
-        )
-        assert export_dataset(root, store=store).written == 4
-    before = files(root)
-    with pytest.raises(ValueError, match="was not written by this"):
-        export_dataset(root, store=store)
-    assert files(root) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")

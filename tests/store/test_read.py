@@ -186,7 +186,9 @@ def test_several_organizations_have_to_be_told_apart(stub: StubServer, store: Pa
     for name in ("one", "two"):
         with stub.client(store=store, organization=name) as client:
             client.visitors(**JANUARY).collect()
-    with pytest.raises(ValueError, match=r'several organizations: name one.*organization="name:two"'):
+    with pytest.raises(
+        ValueError, match=r'several addresses or organizations: name one.*organization="name:two"'
+    ):
         read_visitors(store, **JANUARY)
     assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
 
@@ -223,7 +225,7 @@ def test_the_environment_chooses_among_several_owners(
     given = {"the key": key, "the second address": url + "/"}.get(value, value)
     monkeypatch.setenv(f"DOCPLATFORM_{variable}", given)
     if rows is None:
-        with pytest.raises(ValueError, match="several organizations"):
+        with pytest.raises(ValueError, match="several addresses"):
             read_visitors(store, **JANUARY)
         return
     assert len(read_visitors(store, **JANUARY)) == rows

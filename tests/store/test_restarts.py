@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from docplatform import ConnectError, DocPlatformError, TransportError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import eventually
@@ -42,28 +41,6 @@ def test_an_export_survives_a_restart_within_its_retries(
     with away(given, caplog):
         got += face.all(visitors)
     assert got == rows(0, 3_000)
-
-
-@pytest.mark.row("B13", "E10")
-@pytest.mark.parametrize(("prefetch", "handed_out"), [(0, 250), (3, 400)])
-def test_an_export_that_a_restart_broke_off_is_resumed(
-    face: Face, given: StubServer, prefetch: int, handed_out: int
-) -> None:
-    client = face.client(given, max_retries=0)
-    visitors = client.visitors(prefetch=prefetch)
-    got = [face.next(visitors) for _ in range(handed_out)]
-    given.close()
-    # What was under way breaks off; what comes later finds nobody.
-    with pytest.raises(DocPlatformError) as caught:
-        while True:
-            got.append(face.next(visitors))
-    assert isinstance(caught.value, ConnectError | TransportError)
-    given.start()
-    checkpoint = caught.value.checkpoint
-    assert checkpoint == visitors.checkpoint
-    assert got + face.all(client.visitors(resume=checkpoint)) == rows(0, 3_000)
-    # The iterator itself continues, too.
-    assert got + face.all(visitors) == rows(0, 3_000)
 
 
 @pytest.mark.row("B13")

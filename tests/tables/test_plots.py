@@ -58,12 +58,6 @@ def labels(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
-def keys(axes: Axes) -> list[Any]:
-    legend = axes.get_legend()
-    assert legend is not None
-    return [handle for handle in legend.legend_handles if handle is not None]
-
-
 def shown(axes: Axes, name: str) -> list[str]:
     """The numbers at an axis, within its limits."""
     axis, limits = (axes.xaxis, axes.get_xlim()) if name == "x" else (axes.yaxis, axes.get_ylim())
@@ -111,17 +105,6 @@ def test_no_bar_covers_another() -> None:
     axes = collect(counted(5)).plot()
     places = sorted((p.get_y(), p.get_y() + p.get_height()) for c in containers(axes) for p in c.patches)
     assert all(before[1] <= after[0] + 1e-9 for before, after in pairwise(places))
-
-
-def test_a_chart_of_few_pages_or_none() -> None:
-    for number, title in [(0, "No page had a visitor"), (1, "1 page was read"), (2, "2 pages were read")]:
-        axes = collect(counted(number)).plot()
-        assert len(labels(axes)) == number
-        assert axes.get_title() == title
-        assert drawn(axes)
-        # The key looks as bars would, and one bar is no beam.
-        assert [handle.get_hatch() for handle in keys(axes)] == [None, "////"]
-        assert abs(axes.get_ylim()[0] - axes.get_ylim()[1]) >= 3
 
 
 def test_other_scripts_use_a_font_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,15 +265,6 @@ def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, 
         assert list(axes.get_lines()[0].get_ydata()) == whole
         said = "Hollow points are months that were not over when they were read."
         assert axes.get_xlabel().replace("\n", " ").startswith(said)
-
-
-def test_both_reasons_for_a_hollow_point_are_in_the_caption(client: Client) -> None:
-    until = datetime.now(UTC).date() + timedelta(400)
-    months = client.visitor_trend(date_from="2026-01-02", date_to=until, every="month")
-    assert months.plot().get_xlabel().replace("\n", " ") == (
-        "Hollow points are months with only some of their days in the range and months that were not over when they were read. "
-        f"From {months.open_from} on the counts may still change."
-    )
 
 
 TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [

@@ -46,12 +46,14 @@ def fix_first(
     *,
     on_budget: str = "wait",
     project_id: str | None = None,
+    visitors: Iterable[Mapping[str, Any]] | None = None,
 ) -> FixList | Coroutine[Any, Any, FixList]:
-    """Reads the listings with a client of either face. Wrong arguments raise at once."""
+    """Reads the listings with a client of either face, but not visitors that were read before. Wrong arguments raise at once."""
     (days, _) = cast("Any", _period("last month" if period is None else period))
     how = {"date_from": days[0], "date_to": days[1], "on_budget": on_budget, "project_id": project_id}
-    reads = {name: getattr(client, name)(**how).collect for name in LISTINGS}
-    work = _work(reads, n, frozenset(UNANSWERED if unanswered is None else unanswered))
+    wanted = LISTINGS if visitors is None else LISTINGS[1:]
+    reads = {name: getattr(client, name)(**how).collect for name in wanted}
+    work = _work(reads, n, frozenset(UNANSWERED if unanswered is None else unanswered), visitors)
     if isinstance(client, AsyncClient):
         return work
     try:
@@ -62,7 +64,12 @@ def fix_first(
     raise AssertionError
 
 
-async def _work(reads: Mapping[str, Callable[[], Any]], n: int, unanswered: frozenset[str]) -> FixList:
+async def _work(
+    reads: Mapping[str, Callable[[], Any]],
+    n: int,
+    unanswered: frozenset[str],
+    visitors: Iterable[Mapping[str, Any]] | None,
+) -> FixList:
     """Reads the listings, and makes the table."""
     tables: dict[str, Table] = {}
     refused: dict[str, PermissionDeniedError] = {}
@@ -73,13 +80,15 @@ async def _work(reads: Mapping[str, Callable[[], Any]], n: int, unanswered: froz
         except PermissionDeniedError as error:
             refused[name] = error
     if not tables:
-        raise refused["visitors"]
+        raise next(iter(refused.values()))
     warnings = [
         *chain.from_iterable(table.warnings for table in tables.values()),
         *(f"{name}: the key may not read this listing (403)" for name in refused),
         *(f"{name}: this listing is empty" for name, table in tables.items() if not len(table)),
     ]
-    problems = _problems(tables, unanswered, warnings)
+    if visitors is None:
+        visitors = tables.get("visitors", ())
+    problems = _problems(tables, visitors, unanswered, warnings)
     some = next(iter(tables.values()))
     meta = {
         "class": "FixList",
@@ -88,6 +97,7 @@ async def _work(reads: Mapping[str, Callable[[], Any]], n: int, unanswered: froz
         "project_id": some.project_id,
         "requests": len(refused) + sum(table.requests for table in tables.values()),
         "warnings": warnings,
+        "order": "the costliest problem first",
     }
     rows = (json.dumps(problem.row()) for problem in _first(problems, n))
     return cast("FixList", _table(json.dumps(meta), "\n".join(rows).encode()))
@@ -175,7 +185,12 @@ class Problem:
         )
 
 
-def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings: list[str]) -> list[Problem]:
+def _problems(
+    tables: Mapping[str, Table],
+    visitors: Iterable[Mapping[str, Any]],
+    unanswered: frozenset[str],
+    warnings: list[str],
+) -> list[Problem]:
     """All problems, the costliest first."""
     pages: dict[str, Problem] = {}
 
@@ -208,7 +223,7 @@ def _problems(tables: Mapping[str, Table], unanswered: frozenset[str], warnings:
                 nowhere += 1
     if nowhere:
         warnings.append(f"conversations: unanswered questions that name no page are left out: {nowhere:,}")
-    for row in tables.get("visitors", ()):
+    for row in visitors:
         known = pages.get(_key(row["path"]))
         # Unique readers do not add up.
         if known and (known.human is None or row["human"] > known.human):

@@ -25,7 +25,7 @@ NEEDED = ("click", "rich")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code, one of :class:`docplatform.cli.exits.Exit`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    output.ready()
+    output.ready(json="--json" in given)
     try:
         with _terminable(), _patient():
             code = _outcome(given)
@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.give_up(sys.stdout)
         return Exit.BROKEN_PIPE
     except OSError as error:
-        output.give_up(sys.stdout)
+        if error.filename is None:
+            output.give_up(sys.stdout)
         return exits.report(error)
     return code
 
@@ -91,8 +92,7 @@ def _outcome(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     if fault := secrets.on_command_line(arguments):
-        output.say(f"docplatform: {fault}")
-        return Exit.USAGE
+        return exits.usage(fault)
     if arguments == ["version"]:
         arguments = ["--version"]
     first = arguments[0] if arguments else ""
@@ -101,8 +101,7 @@ def _run(arguments: list[str]) -> int:
         return plain.run(arguments)
     if not all(find_spec(name) for name in NEEDED):
         if not first.startswith("-"):
-            output.say(f"docplatform: {plain.NEEDS_EXTRA}")
-            return Exit.USAGE
+            return exits.usage(plain.NEEDS_EXTRA)
         return plain.run(arguments)
     from docplatform.cli import app
 

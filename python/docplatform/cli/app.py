@@ -72,7 +72,7 @@ def _report_usage(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         say(context.get_usage())
-    say(f"docplatform: {message}")
+    exits.usage(message)
     if context is not None:
         say(f"`{context.command_path} --help` lists the options.")
 
@@ -90,7 +90,7 @@ def _codes() -> str:
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Hand the documentation platform's agent a task, and read what readers do on the site.
+    """See where readers of your docs get stuck, people and AI agents, and hand the docs agent the fix.
 
     The address, the API key and the project come from DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and
     DOCPLATFORM_PROJECT_ID.

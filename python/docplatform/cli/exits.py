@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import docplatform
 from docplatform.cli import phrases
-from docplatform.cli.output import say, shown
+from docplatform.cli.output import fail, failure, say, shown
 
 
 class Exit(IntEnum):
@@ -100,6 +100,20 @@ def note(error: BaseException, line: str) -> None:
     error.__dict__.setdefault("_lines", []).append(line)
 
 
+def usage(message: str) -> Exit:
+    """Says what is wrong with the command."""
+    fail(failure("UsageError", message))
+    return Exit.USAGE
+
+
+def facts(error: BaseException, again: phrases.Again = phrases.command) -> dict[str, object]:
+    """The failure as ``--json`` shows it."""
+    message = _message(error, again)
+    if isinstance(error, KeyboardInterrupt):
+        message = "ended by SIGTERM" if isinstance(error, Terminated) else "interrupted"
+    return failure(type(error).__name__, message, error)
+
+
 def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit:
     """Says on stderr what went wrong and what to do about it; returns the exit code.
 
@@ -109,10 +123,8 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     lines = phrases.lines(error, again)
     if isinstance(error, KeyboardInterrupt):
         say("")
-        say(f"docplatform: {'ended by SIGTERM' if code is Exit.TERMINATED else 'interrupted'}")
         lines = lines or [line for line in [phrases.sentence(error, again)] if line]
-    else:
-        say(f"docplatform: {shown(_message(error, again))}")
+    fail(facts(error, again))
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")

@@ -16,7 +16,7 @@ import click
 from docplatform import DocPlatformError, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _period, _WholeFile
-from docplatform.cli import batch, cost, files, output
+from docplatform.cli import batch, cost, files, once, output
 from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
@@ -144,8 +144,9 @@ def plans(client: Client, days: Days) -> list[Plan]:
 
 
 def command(session: Session, days: Days, row: dict[str, Any]) -> str:
-    """A command to copy that hands one problem to the agent."""
-    return session.again("fix", written(days), "--run", subject(row))
+    """A command to copy that hands one problem to the agent. It needs a store."""
+    store = () if session.store else ("--store", "docplatform.db")
+    return session.again("fix", written(days), "--run", subject(row), *store)
 
 
 def subject(row: dict[str, Any]) -> str:
@@ -199,7 +200,7 @@ def _hand_over(
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
     # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
-    known = {name: job for name, state, job, _ in client._once() if state != "being created"}
+    known = {each.name: each.job for each in once.names(client) if each.state != "being created"}
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport) -> None:

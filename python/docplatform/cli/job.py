@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import DocPlatformError, JobFailedError
+from docplatform import JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
-from docplatform.cli.session import Session, with_creation, with_job
+from docplatform.cli.session import Session, with_creation, with_job, with_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,19 +70,21 @@ def concurrency_option(of: str) -> Callable[[Callable[..., None]], Callable[...,
     )
 
 
-_once_option = click.option(
-    "--once",
-    "name",
-    metavar="NAME",
-    help="Create the job only once: run again with the same NAME and --store to use that job instead of creating another.",
-)
+def _once_option(does: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The name of what is done only once."""
+    return click.option(
+        "--once", "name", metavar="NAME", help=f"{does} if you run this again with the same NAME and --store."
+    )
+
+
+_create_once = _once_option("Create the job only once: the same job is used")
 
 
 @group.command("run")
 @prompt_arguments
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
 @wait_options
-@_once_option
+@_create_once
 @concurrency_option("a --file of several prompts")
 @with_creation
 def run(
@@ -116,7 +118,7 @@ def run(
     if not wait:
         _create(session, text, name)
         return
-    with session.client() as client:
+    with session.client() as client, once.named(session, name):
         job = once.create(session, client, text, name)
         try:
             with _waiting(session, job.id) as on_poll:
@@ -130,7 +132,7 @@ def run(
 
 @group.command("create")
 @prompt_arguments
-@_once_option
+@_create_once
 @with_creation
 def create(session: Session, prompt: tuple[str, ...], file: str | None, name: str | None) -> None:
     """Create a job, and print its id without waiting.
@@ -185,13 +187,15 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
 @wait_options
-@with_job
+@_once_option("Send the message only once: nothing is sent")
+@with_names
 def message(
     session: Session,
     /,
     job: str,
     prompt: tuple[str, ...],
     file: str | None,
+    name: str | None,
     *,
     wait: bool,
     **how: Any,
@@ -202,12 +206,12 @@ def message(
     """
     files.check_printing()
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with session.client() as client:
+    with session.client() as client, once.named(session, name, job):
         if not wait:
-            _print_id(session, client.send_message(job, text))
+            _print_id(session, client.send_message(job, text, once=name))
             return
         with _waiting(session, job) as on_poll:
-            found = client.follow_up(job, text, on_poll=on_poll, **given(how))
+            found = client.follow_up(job, text, once=name, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
 
@@ -233,16 +237,12 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
         except KeyboardInterrupt as interrupt:
             exits.note(interrupt, phrases.goes_on(session.again, job=job))
             raise
-        except DocPlatformError as error:
-            if session.json and error.job is not None:
-                output.document(error.job.to_dict())
-            raise
 
 
 def _create(session: Session, prompt: str, name: str | None) -> None:
     """Creates a job, and prints its id."""
     try:
-        with session.client() as client:
+        with session.client() as client, once.named(session, name):
             job = once.create(session, client, prompt, name)
     except KeyboardInterrupt as interrupt:
         # The answer came after the signal.

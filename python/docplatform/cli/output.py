@@ -50,8 +50,14 @@ def whole(value: object) -> str:
     return shown(value, sys.maxsize)
 
 
-def ready() -> None:
+_owes_document = False
+"""Whether a failure is still to be printed as the document of ``--json``."""
+
+
+def ready(*, json: bool) -> None:
     """Escapes characters that the locale cannot write, so that they do not end a command."""
+    global _owes_document
+    _owes_document = json
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -104,7 +110,25 @@ def _wrapped(text: str) -> str:
 
 def document(value: object) -> None:
     """Prints one JSON document, in ASCII: it works in every locale and on every terminal."""
+    global _owes_document
+    _owes_document = False
     print(as_json(value, indent=2 if is_terminal(sys.stdout) else None))
+
+
+def failure(kind: str, message: str, error: BaseException | None = None) -> dict[str, object]:
+    """A failure as programs read it."""
+    fields = ("outcome", "status", "retry_after", "resets_at", "request_id")
+    facts = {field: getattr(error, field, getattr(error, f"_{field}", None)) for field in fields}
+    job, job_id = getattr(error, "job", None), getattr(error, "_job_id", None)
+    told = {"id": job_id} if job is None and job_id else job and job.to_dict()
+    return {"class": kind, "message": message, **facts, "job": told, "name": getattr(error, "_name", None)}
+
+
+def fail(facts: dict[str, object]) -> None:
+    """Shows a failure: on stderr and, with ``--json``, as the document, unless the command has printed one."""
+    say(f"docplatform: {shown(facts['message'])}")
+    if _owes_document:
+        document({"error": facts})
 
 
 def as_json(value: object, indent: int | None = None) -> str:

@@ -130,16 +130,18 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
 
 
 def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = False) -> str:
-    """How to record what became of a name; ``job`` is its job, if that is known. ``exists``: there certainly is one."""
+    """How to record what became of a name; ``job`` is its job, if that is known. ``exists``: its request was certainly carried
+    out. A message's job is always known."""
     named = ("job", "once", name)
+    sent, never = ("the job", "--never-created") if job is None else ("the message", "--never-sent")
     found = again(*named, "--job", job or "ID")
-    if job is not None:
+    if job is not None and exists:
         return f"To use that job under this name: `{found}`, then run this again. For another job, use another name."
     how = (
         f"Find the job on the platform, and record it: `{found}`"
         if exists
-        else f"Look on the platform to see whether the job is there. If it is: `{found}`; if it is not there after some "
-        f"minutes: `{again(*named, '--never-created')}`"
+        else f"Look on the platform to see whether {sent} is there. If it is: `{found}`; if it is not there after some "
+        f"minutes: `{again(*named, never)}`"
     )
     return f"{how}. Then run this again. Until then it sends nothing."
 

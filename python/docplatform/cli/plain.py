@@ -37,7 +37,7 @@ def run(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="docplatform",
-        description="Hand the documentation platform's agent a task, and read the site's visitors.",
+        description="See where readers of your docs get stuck, people and AI agents, and hand the docs agent the fix.",
         epilog=NEEDS_EXTRA[0].upper() + NEEDS_EXTRA[1:],
     )
     parser.add_argument("--version", action="version", version=f"docplatform {docplatform.__version__}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, output, phrases
+from docplatform.cli import cost, exits, output, phrases
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
@@ -71,7 +71,7 @@ def sync(
     """Fill the --store for some projects, and fetch nothing twice.
 
     The PERIOD comes first, unless --from and --to or --last name the days.
-    Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
+    Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. Slices in the store cost no request: final
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
 
@@ -132,6 +132,9 @@ def _print(
             for failure in failures
         ]
         complete = error is None and not report.left
-        output.document({**asked, "complete": complete, **report._asdict(), "failures": listed})
+        told = error and exits.facts(error, session.again)
+        output.document(
+            {**asked, "complete": complete, **report._asdict(), "failures": listed, "error": told}
+        )
     else:
         output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])

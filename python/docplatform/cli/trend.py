@@ -112,7 +112,7 @@ def _help(listing: Listing) -> str:
     return (
         f"Show the site's {listing.name} by day, week or month.\n\nIt costs one request for each slice; with --by-path, one for "
         f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
-        f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the document has the rows, unless "
+        f"again tomorrow, and only days that may still change cost a request, three by default.\n\n{sums}\n\nWith --json, the document has the rows, unless "
         "-o names a file for them."
     )
 

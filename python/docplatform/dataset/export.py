@@ -75,7 +75,7 @@ def export_dataset(
             ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
-        strict: Whether missing slices are an error instead of a warning; not by default. What the store has is
+        strict: Whether missing slices are an error instead of a warning; not by default. The slices in the store are
             written in any case.
 
     Returns:
@@ -87,7 +87,7 @@ def export_dataset(
         ConfigurationError: The store does not exist or cannot be read.
         ValueError: The store has several services or organizations and none is named, or has only slices of another
             length; or the target has other content.
-        DatasetError: Slices are missing, with ``strict``. What the store has is written, and ``error.dataset`` is the
+        DatasetError: Slices are missing, with ``strict``. Those in the store are written, and ``error.dataset`` is the
             report.
         ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``. An object
             store needs pyarrow.

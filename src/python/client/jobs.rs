@@ -40,8 +40,8 @@ impl BaseClient {
             let once = convert::once_name(&client, once)?;
             let project = client.project(project_id.as_deref())?;
             let create = move |client: Client, inbox: Arc<Inbox>| async move {
-                job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox)
-                    .await
+                let client = client.on_budget(on_budget);
+                job::once::write(&client, project, None, prompt, once, &*inbox).await
             };
             Ok(self.op("Client.create_job", create, wrap_job))
         })
@@ -63,19 +63,21 @@ impl BaseClient {
     }
 
     #[doc = doc!("Client.send_message")]
-    #[pyo3(signature = (job, prompt, *, project_id = None))]
+    #[pyo3(signature = (job, prompt, *, once = None, project_id = None))]
     fn send_message(
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&self.handle.client()?, once)?;
             let send = |client, inbox: Arc<Inbox>| async move {
-                job::message(&client, project, id, prompt, &*inbox).await
+                job::once::write(&client, project, Some(id), prompt, once, &*inbox).await
             };
             Ok(self.op("Client.send_message", send, wrap_job))
         })
@@ -157,8 +159,8 @@ impl BaseClient {
             let project = client.project(project_id.as_deref())?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
-                let job =
-                    job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
+                let task = prompt.clone();
+                let job = job::once::write(&creating, project, None, task, once, &*inbox).await?;
                 let target = Target {
                     is_named,
                     ..Target::just_written(job, prompt)
@@ -254,7 +256,7 @@ impl BaseClient {
         )
     }
 
-    /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
+    /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it was begun.
     #[pyo3(signature = (*, project_id = None))]
     fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> PyResult<Py<PyAny>> {
         let project = self.handle.client()?.project(project_id.as_deref())?;
@@ -265,18 +267,18 @@ impl BaseClient {
             |py, listed: Vec<(Creation, NameState)>| {
                 let list = PyList::empty(py);
                 for (creation, state) in listed {
+                    let (kind, done, doing) = match &creation.message_to {
+                        None => ("creation", "created", "being created"),
+                        Some(_) => ("message", "sent", "being sent"),
+                    };
                     let state = match state {
-                        NameState::Created => "created",
-                        NameState::Creating => "being created",
+                        NameState::Created => done,
+                        NameState::Creating => doing,
                         NameState::Unknown => "unknown",
                     };
                     let begun = datetime(py, timestamp(creation.begun))?;
-                    list.append((
-                        creation.key.name,
-                        state,
-                        creation.job.map(|job| job.id),
-                        begun,
-                    ))?;
+                    let job = creation.job.map(|job| job.id).or(creation.message_to);
+                    list.append((creation.key.name, kind, state, job, begun))?;
                 }
                 Ok(list.into_any().unbind())
             },
@@ -285,7 +287,7 @@ impl BaseClient {
     }
 
     #[doc = signed!(follow_up)]
-    #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
+    #[pyo3(signature = (job, prompt, *, once = None, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
         text_signature = None)]
     fn follow_up(
@@ -293,6 +295,7 @@ impl BaseClient {
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::settle)] settle: f64,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
@@ -314,8 +317,10 @@ impl BaseClient {
             let how = how.validate()?;
             let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&self.handle.client()?, once)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
-                let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
+                let (to, text) = (Some(id), prompt.clone());
+                let job = job::once::write(&client, project, to, text, once, &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), &how, &*inbox).await
             };
             Ok(self.op("Client.follow_up", run, wrap_job).on_poll(on_poll))

@@ -2,11 +2,9 @@
 //!
 //! They draw the same cases each time; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and for others.
 
-mod checkpoints;
 mod corpus;
 mod dates;
 mod retry_after;
-mod services;
 
 use std::env;
 

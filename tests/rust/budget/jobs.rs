@@ -3,19 +3,16 @@
 use std::sync::Arc;
 
 use docplatform::client::{Client, Limit, WaitOrStop};
-use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome, Result};
 use docplatform::http::MAX_WRITES;
 use docplatform::job::{self, Job};
 use tokio::time::{Instant, timeout};
 
-use crate::budget::ledger::opened;
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client_in_store, client_with, create,
-    get, good, handle, job_body, message, millis, options, prompt, reply, secs, segment,
-    with_retry_after,
+    Recorder, Script, Step, all_of, analytics, bare, call, client_with, create, get, good, handle,
+    job_body, message, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 
 const LIMIT: u64 = 10;
@@ -36,14 +33,8 @@ fn client(script: &Arc<Script>) -> Client {
 }
 
 async fn create_in(client: &Client, project: &str) -> Result<Job> {
-    job::once::create(
-        client,
-        segment(project),
-        prompt(),
-        None,
-        &Recorder::default(),
-    )
-    .await
+    let (project, ear) = (segment(project), Recorder::default());
+    job::once::write(client, project, None, prompt(), None, &ear).await
 }
 
 async fn left(client: &Client, project: &str) -> u64 {
@@ -103,21 +94,6 @@ async fn each_project_has_its_own_and_only_new_jobs_count() {
         .await
         .unwrap();
     assert_eq!(left(&client, "demo").await, LIMIT - 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_never_left_costs_nothing_and_what_may_have_arrived_does() {
-    let script = Script::new([
-        Step::Unsent { fatal: true },
-        Step::Ambiguous,
-        bare(400),
-        created(),
-    ]);
-    let client = client(&script);
-    for _ in 0..3 {
-        create_in(&client, "demo").await.unwrap_err();
-    }
-    assert_eq!(left(&client, "demo").await, LIMIT - 2);
 }
 
 /// Rows: A8.
@@ -197,57 +173,4 @@ async fn a_refusal_that_does_not_say_how_long_it_holds_ends_the_call_and_holds_f
         "{:?}",
         begun.elapsed()
     );
-}
-
-#[tokio::test]
-async fn clients_of_one_store_share_it_at_one_address() {
-    let (_directory, _path, store) = opened();
-    let script = Script::each(|_| reply(201, job_body("active")).into());
-    let client = || {
-        client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(WaitOrStop::Stop)
-    };
-    let (first, second) = (client(), client());
-    for _ in 0..LIMIT / 2 {
-        create_in(&first, "demo").await.unwrap();
-        create_in(&second, "demo").await.unwrap();
-    }
-    for client in [&first, &second] {
-        assert_eq!(
-            create_in(client, "demo").await.unwrap_err().kind,
-            Kind::Budget
-        );
-    }
-    assert_eq!(script.count() as u64, LIMIT);
-    assert_eq!(left(&client(), "blog").await, LIMIT);
-    let elsewhere = Options {
-        base_url: Some("https://docs.example.org".to_owned()),
-        ..budgeted()
-    };
-    let elsewhere = client_in_store(&script, &elsewhere, &store, Clock::system());
-    assert_eq!(left(&elsewhere, "demo").await, LIMIT);
-}
-
-#[tokio::test(start_paused = true)]
-async fn creations_in_flight_hold_up_no_read_under_a_budget() {
-    let script = Script::each(|sent| {
-        if sent.method == http::Method::POST {
-            Step::Never
-        } else {
-            good()
-        }
-    });
-    let options = Options {
-        jobs_per_hour: Some(1_000),
-        requests_per_hour: Some(5),
-        ..options()
-    };
-    let client = client_with(&script, &options, 0.0);
-    all_of(4 * MAX_WRITES, &client, |client| async move {
-        create_in(&client, "demo").await
-    });
-    tokio::time::sleep(millis(1)).await;
-    assert_eq!(script.in_flight(), MAX_WRITES);
-    let begun = Instant::now();
-    call(&client, analytics()).await.unwrap();
-    assert_eq!(begun.elapsed(), secs(0));
 }

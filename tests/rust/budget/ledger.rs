@@ -200,14 +200,6 @@ async fn a_request_of_a_clock_that_is_days_ahead_counts_for_no_other_process() {
     assert_eq!(wait(&ours).await, secs(3601));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn threads_share_the_hour() {
-    let (_directory, path) = place();
-    let clients = (0..6).map(|_| budget(&path, Clock::system()));
-    let all = clients.map(|client| tokio::spawn(async move { spend(&client, 30).await }));
-    assert_eq!(ends(all.collect()).await.iter().sum::<usize>(), 100);
-}
-
 #[tokio::test]
 async fn a_dropped_request_spends_nothing() {
     let (_directory, path) = place();

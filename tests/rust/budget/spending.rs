@@ -269,21 +269,3 @@ async fn handles_share_what_was_spent_each_under_its_own_terms() {
     assert_eq!((left(&client).await, left(&careful).await), (92, 2));
     assert!(handle(&client, options()).budget().is_none());
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_while_it_waits_costs_nothing() {
-    let script = Script::each(|_| good());
-    let client = client_with(
-        &script,
-        &Options {
-            requests_per_hour: Some(1),
-            ..options()
-        },
-        0.0,
-    );
-    call(&client, analytics()).await.unwrap();
-    let waiting = tokio::time::timeout(secs(100), call(&client, analytics())).await;
-    assert!(waiting.is_err());
-    tokio::time::sleep(HOUR).await;
-    assert_eq!((script.count(), left(&client).await), (1, 1));
-}

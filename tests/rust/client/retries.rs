@@ -46,30 +46,6 @@ async fn what_is_tried_again_is_tried_three_times_in_all() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_is_not_tried_again_is_raised_at_once() {
-    let never: [(&str, Failing, Kind); 4] = [
-        (
-            "certificate",
-            || Step::Unsent { fatal: true },
-            Kind::Connect,
-        ),
-        ("HTML", || reply(200, "<html>").into(), Kind::Response),
-        ("404", || with_retry_after(404, "1"), Kind::Status),
-        ("501", || with_retry_after(501, "1"), Kind::Status),
-    ];
-    for (name, step, kind) in never {
-        let script = Script::new([step()]);
-        let error = fail(&client(&script), read()).await;
-        assert_eq!(
-            (error.kind, error.attempts.len(), error.transient),
-            (kind, 1, false),
-            "{name}"
-        );
-        assert!(!error.to_string().contains("attempts"), "{name}: {error}");
-    }
-}
-
 /// Rows: B2, B4, N11.
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_cap_is_raised_at_once() {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use docplatform::config::Options;
-use docplatform::config::url::Template;
 use docplatform::error::{Error, Kind, Outcome};
 use docplatform::http::MAX_WRITES;
 use docplatform::job;
@@ -39,32 +38,6 @@ fn assert_unconfirmed(error: &Error, outcome: Outcome) {
         _ => Advice::LookBeforeRepeat {},
     };
     assert!(advises(error, advice), "{error}");
-}
-
-/// Rows: A2, A9.
-#[tokio::test(start_paused = true)]
-async fn no_server_error_makes_a_write_go_out_again() {
-    for status in [408, 500, 501, 502, 503, 504, 505, 520, 524, 529, 599] {
-        for retry_after in [None, Some("0"), Some("1")] {
-            let mut answer = reply(status, r#"{"error": "oops"}"#).header("x-request-id", "r-1");
-            if let Some(wait) = retry_after {
-                answer = answer.header("retry-after", wait);
-            }
-            let error = create_once(answer).await;
-            assert_unconfirmed(&error, Outcome::Unknown);
-            assert_eq!(error.status, Some(status));
-            assert_eq!(error.request_id.as_deref(), Some("r-1"));
-            assert_eq!(error.service_message.as_deref(), Some("oops"));
-            assert_eq!(error.body.as_deref(), Some(r#"{"error": "oops"}"#));
-            assert_eq!(
-                error
-                    .retry_after
-                    .map(|wait| wait.as_secs().to_string())
-                    .as_deref(),
-                retry_after
-            );
-        }
-    }
 }
 
 /// Rows: A5.
@@ -252,22 +225,6 @@ async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     );
 }
 
-/// Rows: A6.
-#[tokio::test(start_paused = true)]
-async fn a_success_whose_body_is_lost_may_have_happened() {
-    let error = create_once(reply(201, "{\"id\"").broken()).await;
-    assert_unconfirmed(&error, Outcome::Unknown);
-    assert_eq!(error.status, Some(201));
-
-    let begun = Instant::now();
-    let error = create_once(reply(201, "{\"id\"").header("x-request-id", "r-1").hang()).await;
-    assert_unconfirmed(&error, Outcome::Unknown);
-    assert_eq!(
-        (error.request_id.as_deref(), begun.elapsed()),
-        (Some("r-1"), secs(60))
-    );
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
     for status in [400, 401, 403, 404, 409, 422, 500] {
@@ -360,27 +317,6 @@ async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
     );
 }
 
-/// Rows: A1.
-#[tokio::test(start_paused = true)]
-async fn no_setting_makes_a_write_go_out_again() {
-    for (step, outcome) in [
-        (Step::Ambiguous, Outcome::Unknown),
-        (bare(500), Outcome::Unknown),
-        (with_retry_after(503, "1"), Outcome::Unknown),
-        (reply(201, "{").broken().into(), Outcome::Unknown),
-    ] {
-        let script = Script::new([step]);
-        let many = Options {
-            max_retries: 100,
-            max_retry_after: 1e6,
-            ..options()
-        };
-        let error = fail(&client_with(&script, &many, 0.0), write()).await;
-        assert_unconfirmed(&error, outcome);
-        assert_eq!(script.count(), 1);
-    }
-}
-
 /// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_write_says_what_is_known_of_it() {
@@ -462,15 +398,11 @@ async fn requests_carry_what_the_contract_says() {
     create(&client, "Fix \u{e9}\"\n", &Recorder::default())
         .await
         .unwrap();
-    job::message(
-        &client,
-        segment("a~b&c"),
-        segment("job_1"),
-        prompt(),
-        &Recorder::default(),
-    )
-    .await
-    .unwrap();
+    let (project, to) = (segment("a~b&c"), Some(segment("job_1")));
+    let ear = Recorder::default();
+    job::once::write(&client, project, to, prompt(), None, &ear)
+        .await
+        .unwrap();
     let sent = script.sent();
     assert_eq!(sent[0].method, "POST");
     assert_eq!(
@@ -581,17 +513,4 @@ async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_mo
         );
         assert_eq!((error.attempts.len(), script.count()), (1, 1));
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_with_an_error_before_anything_was_sent_sends_nothing() {
-    let script = Script::new::<Step>([]);
-    let client = client(&script);
-    let mut broken = write();
-    broken.path = Template::own("/v2/{project_id}".to_owned());
-    assert_eq!(
-        call(&client, broken).await.unwrap_err().kind,
-        Kind::Argument
-    );
-    assert_eq!((script.count(), client.stats().snapshot().requests), (0, 0));
 }

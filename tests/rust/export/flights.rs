@@ -1,6 +1,5 @@
 //! Calls that want the same page at the same time: one of them fetches it for all.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use docplatform::client::{Client, WaitOrStop};
@@ -50,23 +49,6 @@ async fn eight_calls_at_once_send_one_request_a_page() {
         }
         assert_eq!(script.count(), requests, "day {day}");
     }
-}
-
-/// As another process: it shares the file and nothing else.
-#[tokio::test(start_paused = true)]
-async fn clients_of_one_store_send_one_request_a_page() {
-    let (shop, script) = (Shop::new(), slow().serve());
-    let clients: Vec<_> = (0..4).map(|_| shop.process(&script)).collect();
-    for read in join_all(clients.iter().map(|client| read(client, false))).await {
-        assert_eq!(read.unwrap().paths, slow().paths());
-    }
-    assert_eq!(asked(&script), ONCE);
-    let is_lock = |name: &str| name.contains("-page-");
-    let names: Vec<_> = fs::read_dir(shop.path().parent().unwrap())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert!(!names.iter().any(|name| is_lock(name)), "{names:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,61 +120,4 @@ async fn a_call_waits_for_another_within_its_own_deadline() {
         assert!(tokio::join!(reading, waiting).0.is_err());
     }
     assert_eq!(asked(&script), [(0, 10), (0, 10)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_waits_for_the_budget_holds_up_no_other() {
-    let (shop, site) = (Shop::new(), Site::new(20).latency(secs(1)));
-    let script = site.serve();
-    let budgeted = Options {
-        requests_per_hour: Some(1),
-        ..options()
-    };
-    let client = shop.client_in_time(&script, &budgeted);
-    let begun = Instant::now();
-    let waiting = join_all((0..3).map(|_| read(&client, false)));
-    let stopping = async {
-        sleep(secs(600)).await;
-        let begun = Instant::now();
-        let stopping = client.on_budget(WaitOrStop::Stop);
-        let error = read(&stopping, false).await.err().unwrap();
-        assert_eq!((error.kind, begun.elapsed()), (Kind::Budget, secs(0)));
-    };
-    for read in tokio::join!(waiting, stopping).0 {
-        assert_eq!(read.unwrap().paths, site.paths());
-    }
-    // The others look again within half a minute, and do not wait for another hour.
-    assert!((secs(3_600)..secs(3_640)).contains(&begun.elapsed()));
-    assert_eq!(asked(&script), ONCE[..2]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_page_that_is_being_written_is_nobody_elses_to_fetch() {
-    let (shop, script) = (Shop::new(), slow().serve());
-    let (client, other) = (shop.client(&script), shop.process(&script));
-    let call = tokio::spawn(async move { read(&client, false).await.map(drop) });
-    while script.count() == 0 {
-        yield_now().await;
-    }
-    let sql = "SELECT id FROM export";
-    let locked = in_a_transaction(shop.path());
-    let export = locked.query_row(sql, [], |row| row.get(0)).unwrap();
-    // By hand: the clock does not move by itself while the store's thread waits.
-    advance(secs(1)).await;
-    while script.in_flight() > 0 {
-        yield_now().await;
-    }
-    let claim = async || other.exports().unwrap().claim(export, 0).await.unwrap();
-    assert!(matches!(claim().await, PageClaim::Taken));
-    call.abort();
-    assert!(call.await.unwrap_err().is_cancelled());
-    assert!(matches!(claim().await, PageClaim::Taken));
-    drop(locked);
-    let found = loop {
-        match claim().await {
-            PageClaim::Taken => yield_now().await,
-            found => break found,
-        }
-    };
-    assert!(matches!(found, PageClaim::Stored(page) if page.rows == 10));
 }

@@ -6,9 +6,8 @@ use docplatform::error::{Error, Kind};
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::Paging;
 
-use crate::export::resume::{reread, turns};
 use crate::helpers::site::{
-    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
+    PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start_json, turn,
 };
 use crate::helpers::support::{Script, query, reply};
 
@@ -54,28 +53,6 @@ async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
             "{wasted} requests wasted: {sent:?}"
         );
     }
-}
-
-/// Rows: E4, E5.
-#[tokio::test(start_paused = true)]
-async fn rows_that_many_pages_bring_again_are_still_known() {
-    // A twentieth is shown, so each row stands in some twenty pages: more than are remembered.
-    let site = Site::new(2000).filtered(|n| n % 20 == 0);
-    let script = site.serve();
-    let mut all = Vec::new();
-    let mut pager = pager(&script, 250, PLAIN);
-    while let Ok(Some(turn)) = turn(&mut pager).await {
-        all.extend(names(&turn.rows));
-    }
-    let mut once = all.clone();
-    once.sort();
-    once.dedup();
-    assert!(
-        all.len() == once.len() && all.len() > 90,
-        "{} rows, {} of them once",
-        all.len(),
-        once.len()
-    );
 }
 
 /// Rows: E5.
@@ -264,82 +241,5 @@ async fn rows_without_a_key_that_short_pages_bring_again_are_dropped_and_told() 
             rows: 1,
             received: 3
         }]
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn rows_without_a_key_come_once_also_if_pages_are_cut_where_rows_are_left_out() {
-    let site = Site::new(12).filtered(|n| n % 3 != 2);
-    let mut caps = [6, 1, 7, 1, 1, 12].into_iter().cycle();
-    let script = Script::each(move |request| {
-        let number = |name| query(&request.url, name).unwrap();
-        site.answer(number("offset"), number("limit").min(caps.next().unwrap()))
-    });
-    let every = export(pager_at(&script, start_json(100), PLAIN))
-        .await
-        .unwrap();
-    let rows = [0, 1, 3, 4, 6, 7, 9, 10].map(|n| row(&format!("/{n}"), n));
-    assert_eq!(every.paths, rows);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_last_page_that_left_rows_out_is_resumed_within() {
-    let site = Site::new(6).filtered(|n| n != 3);
-    for beginning in [start(3), start_json(3)] {
-        let script = site.serve();
-        let all = turns(&mut pager_at(&script, beginning, PLAIN)).await;
-        let last = all.last().unwrap();
-        assert_eq!(
-            (
-                last.position.offset(),
-                last.position.has_more,
-                last.rows.len()
-            ),
-            (3, false, 2)
-        );
-        let rest = export(pager_at(
-            &script,
-            reread(&last.position.checkpoint(1)),
-            PLAIN,
-        ))
-        .await
-        .unwrap();
-        assert_eq!(
-            (&rest.paths[..], rest.warnings),
-            (&names(&last.rows)[1..], vec![])
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn rows_that_were_handed_out_are_remembered_within_the_window() {
-    let every: Vec<_> = (0..30).map(|n| row(&format!("/{n}"), n)).collect();
-    let answer = |rows: std::ops::Range<usize>| page(&every[rows], 30, true);
-    let first = turn(&mut pager(&pages([answer(0..12)]), 20, PLAIN))
-        .await
-        .unwrap()
-        .unwrap();
-    // In the next part pages are shorter than what was handed out, and more of them than the window holds.
-    let short = pages((0..10).map(|n| answer(n..n + 1)).chain([answer(10..13)]));
-    let mut pager = pager_at(&short, reread(&first.position.checkpoint(11)), PLAIN);
-    for _ in 0..10 {
-        let again = turn(&mut pager).await.unwrap().unwrap();
-        assert_eq!(again.rows.len(), 0);
-        // Nor are they forgotten by a third part.
-        let offset = usize::try_from(again.position.offset()).unwrap() + 1;
-        let rest = pages([answer(offset..14)]);
-        let third = turn(&mut pager_at(
-            &rest,
-            reread(&again.position.checkpoint(0)),
-            PLAIN,
-        ))
-        .await
-        .unwrap()
-        .unwrap();
-        assert_eq!(names(&third.rows), ["/11", "/12", "/13"], "from {offset}");
-    }
-    assert_eq!(
-        names(&turn(&mut pager).await.unwrap().unwrap().rows),
-        ["/11", "/12"]
     );
 }

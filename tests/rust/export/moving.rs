@@ -7,7 +7,7 @@ use docplatform::export::pager::Paging;
 use docplatform::listing::page::Totals;
 
 use crate::export::resume::reread;
-use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};
+use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pages, row, turn};
 use crate::helpers::support::{Script, query, reply};
 
 const STRICT: Paging = Paging {
@@ -117,52 +117,6 @@ async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
             warnings.contains("2 rows came twice with different values"),
             "{warnings}"
         );
-    }
-}
-
-/// Rows: E5, E7, E10.
-#[tokio::test(start_paused = true)]
-async fn rows_that_moved_over_a_checkpoint_are_reported_by_the_part_after_it() {
-    // Of 40 rows 25 are handed out; then one of them moves to the end, the same or with another count.
-    for (was, count, finding, again) in [
-        (3, 3, Finding::Dropped(1), 0),
-        (24, 24, Finding::Dropped(1), 0),
-        (3, 7, Finding::Differing(1), 1),
-    ] {
-        let site = Site::new(40);
-        let mut pager = pager(&site.serve(), 10, PLAIN);
-        let mut last = None;
-        for _ in 0..3 {
-            last = turn(&mut pager).await.unwrap();
-        }
-        let place = reread(&last.unwrap().position.checkpoint(5));
-        let mut rows: Vec<_> = (0..40)
-            .filter(|n| *n != was)
-            .map(|n| row(&format!("/{n}"), n))
-            .collect();
-        rows.push(row(&format!("/{was}"), count));
-        let script = Script::each(move |request| {
-            let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
-            let end = (offset + 10).min(40);
-            reply(200, page(&rows[offset..end], 40, end < 40)).into()
-        });
-        for window in [PLAIN.window, None] {
-            let rest = export(pager_at(&script, place.clone(), Paging { window, ..PLAIN }))
-                .await
-                .unwrap();
-            assert!(
-                rest.findings.contains(&finding),
-                "{was}: {:?}",
-                rest.findings
-            );
-            assert_eq!(
-                rest.paths
-                    .iter()
-                    .filter(|path| **path == format!("/{was}"))
-                    .count(),
-                again
-            );
-        }
     }
 }
 

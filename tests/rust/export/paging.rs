@@ -11,13 +11,8 @@ use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::page::Totals;
 use tokio::time::{sleep, timeout};
 
-use crate::export::resume::reread;
-use crate::helpers::site::{
-    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, shape, turn,
-};
-use crate::helpers::support::{
-    BASE_URL, Recorder, Script, Step, bare, client, secs, segment, with_retry_after,
-};
+use crate::helpers::site::{PLAIN, Site, asked, export, names, pager, pager_at, shape, turn};
+use crate::helpers::support::{BASE_URL, Recorder, Script, Step, bare, client, secs, segment};
 
 #[tokio::test(start_paused = true)]
 async fn offsets_grow_by_the_limit_until_there_is_no_more() {
@@ -42,19 +37,6 @@ async fn offsets_grow_by_the_limit_until_there_is_no_more() {
             let expected: Vec<_> = (0..requests).map(|number| (number * 10, 10)).collect();
             assert_eq!(asked(&script), expected, "{rows} rows, prefetch {prefetch}");
         }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_last_page_may_be_full_short_or_empty() {
-    for last in [vec![], vec![row("/2", 1)], vec![row("/2", 1), row("/3", 1)]] {
-        let script = pages([
-            page(&[row("/0", 1), row("/1", 1)], 9, true),
-            page(&last, 9, false),
-        ]);
-        let export = export(pager(&script, 2, PLAIN)).await.unwrap();
-        assert_eq!(export.paths.len(), 2 + last.len());
-        assert_eq!(export.warnings, [""; 0]);
     }
 }
 
@@ -221,49 +203,6 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
         drop(pager);
         sleep(secs(1)).await;
         assert_eq!((script.in_flight(), script.count()), (0, 1 + under_way));
-    }
-}
-
-/// Rows: B2, B14, E10.
-#[tokio::test(start_paused = true)]
-async fn an_export_continues_after_an_error_here_or_from_its_checkpoint() {
-    for prefetch in [0, 1, 3] {
-        for failing in [
-            || bare(401),
-            || bare(500),
-            || Step::Ambiguous,
-            || with_retry_after(429, "3600"),
-        ] {
-            let mut failures = 0;
-            let site = Site::new(50);
-            let script = site.serve_but(move |offset| {
-                failures += u32::from(offset == 20);
-                (offset == 20 && failures <= 3).then(failing)
-            });
-            let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
-            let (mut paths, mut errors) = (Vec::new(), 0);
-            loop {
-                match turn(&mut pager).await {
-                    Ok(Some(turn)) => paths.extend(names(&turn.rows)),
-                    Ok(None) => break,
-                    Err(error) => {
-                        assert_eq!(paths.len(), 20, "{error}");
-                        let place = reread(pager.place());
-                        assert_eq!((place.offset, place.rows), (20, 20));
-                        let elsewhere = site.serve();
-                        let rest = export(pager_at(&elsewhere, place, PLAIN)).await.unwrap();
-                        assert_eq!(
-                            (&rest.paths[..], asked(&elsewhere)[0]),
-                            (&site.paths()[20..], (20, 10))
-                        );
-                        errors += 1;
-                        sleep(secs(3600)).await;
-                    }
-                }
-            }
-            assert_eq!(paths, site.paths(), "prefetch {prefetch}");
-            assert!((1..=3).contains(&errors), "{errors}");
-        }
     }
 }
 

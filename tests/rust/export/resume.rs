@@ -1,19 +1,16 @@
 //! Checkpoints: after every row, in another process, and only where they belong (reliability.md, E10 and E11).
 
-use std::ops::Range;
-
-use docplatform::dates::slices::{Every, Slice};
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::listing::Listing;
-use docplatform::listing::endpoint::{SEARCHES, VISITORS};
+use docplatform::listing::endpoint::VISITORS;
 
 use crate::helpers::site::{
-    self, PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start, text, turn,
+    self, PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start, turn,
 };
-use crate::helpers::support::{BASE_URL, KEY, Script, Step, reply, segment};
+use crate::helpers::support::{BASE_URL, KEY, Script, Step, segment};
 
 /// As another process would read it.
 pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
@@ -55,90 +52,6 @@ pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
             10,
         ),
     ]
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_page_of_a_cursor_listing_may_come_again_as_pages_of_one_row() {
-    let body = |rows: Range<usize>| {
-        let next = if rows.end < 20 {
-            format!("\"{}\"", rows.end)
-        } else {
-            "null".to_owned()
-        };
-        let rows: Vec<_> = rows
-            .map(|n| format!(r#"{{"searchQuery":"{n}","hits":1,"ctr":0}}"#))
-            .collect();
-        format!(
-            r#"{{"searches":[{}],"totalSearches":20,"nextCursor":{next}}}"#,
-            rows.join(",")
-        )
-    };
-    let listing = Listing::of(SEARCHES, &segment("demo"), None, None);
-    let whole = pages([body(0..20)]);
-    let first = turn(&mut pager_at(
-        &whole,
-        Checkpoint::new(BASE_URL, listing, 1, 0),
-        PLAIN,
-    ))
-    .await;
-    let place = reread(&first.unwrap().unwrap().position.checkpoint(14));
-    let single = pages((0..20).map(|n| body(n..n + 1)));
-    let rest = turns(&mut pager_at(&single, place, PLAIN)).await;
-    let rest: Vec<_> = rest
-        .iter()
-        .flat_map(|turn| {
-            turn.rows
-                .iter()
-                .map(|row| text(&row, "searchQuery").to_owned())
-        })
-        .collect();
-    assert_eq!(rest, ["14", "15", "16", "17", "18", "19"]);
-}
-
-/// The days of an answer are those of its request: the cursors may be the same.
-#[tokio::test(start_paused = true)]
-async fn each_slice_has_cursors_and_rows_without_keys_of_its_own() {
-    let script = Script::each(move |request| {
-        let (hits, next) = if request.url.as_str().contains("cursor=7") {
-            (1, "null")
-        } else {
-            (2, "\"7\"")
-        };
-        let row = format!(r#"{{"searchQuery":null,"hits":{hits},"ctr":0}}"#);
-        reply(
-            200,
-            format!(r#"{{"searches":[{row},{row}],"totalSearches":4,"nextCursor":{next}}}"#),
-        )
-        .into()
-    });
-    let days = Slice {
-        from: "2026-01-01".parse().unwrap(),
-        to: "2026-01-03".parse().unwrap(),
-    };
-    let listing = Listing::days(SEARCHES, &segment("demo"), days)
-        .in_slices(Some(Every::Day))
-        .unwrap();
-    let all = turns(&mut pager_at(
-        &script,
-        Checkpoint::new(BASE_URL, listing, 2, 0),
-        PLAIN,
-    ))
-    .await;
-    assert_eq!(
-        all.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(),
-        [2, 2, 2, 2]
-    );
-    assert!(all.iter().all(|turn| turn.findings.is_empty()));
-    let rest = turns(&mut pager_at(
-        &script,
-        reread(&all[2].position.checkpoint(1)),
-        PLAIN,
-    ))
-    .await;
-    assert_eq!(
-        rest.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(),
-        [1, 2]
-    );
 }
 
 #[tokio::test(start_paused = true)]

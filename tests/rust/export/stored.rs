@@ -20,7 +20,7 @@ use tokio::time::{Instant, advance};
 
 use crate::budget::ledger::{in_a_transaction, opened};
 use crate::export::resume::{reread, sites, turns};
-use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json, turn};
+use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json};
 use crate::helpers::support::{
     BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment,
 };
@@ -214,89 +214,6 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
-    let (shop, script) = (Shop::new(), Site::new(25).serve());
-    let client = shop.client_with(
-        &script,
-        &Options {
-            deadline: 2.0,
-            ..options()
-        },
-    );
-    let lock = in_a_transaction(shop.store.path());
-    let asking =
-        tokio::spawn(
-            async move { source::totals(&client, &listing(), &Recorder::default()).await },
-        );
-    yield_now().await;
-    advance(secs(2)).await;
-    let error = asking.await.unwrap().unwrap_err();
-    assert!(
-        error.to_string().contains("within the call's deadline"),
-        "{error}"
-    );
-    assert_eq!(script.count(), 0);
-    drop(lock);
-    assert_eq!(shop.read(&script, 10).await.len(), 25);
-}
-
-#[tokio::test]
-async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
-    for (name, site, page_size) in sites() {
-        for prefetch in [0, 1, 3] {
-            let (shop, script) = (Shop::new(), site.serve());
-            let paging = Paging { prefetch, ..PLAIN };
-            let mut pages = 0;
-            // One page further each time, and then gone with whatever it asked for ahead.
-            loop {
-                let mut pager = shop.pager(&script, january(page_size, 0), paging);
-                let mut stop = false;
-                for _ in 0..=pages {
-                    stop |= turn(&mut pager).await.unwrap().is_none();
-                }
-                if stop {
-                    break;
-                }
-                pages += 1;
-            }
-            let answered = shop.read(&script, page_size).await;
-            assert_eq!(answered, site.paths(), "{name}");
-            let ahead = pages * usize::try_from(prefetch).unwrap();
-            assert!(
-                script.count() <= pages + ahead,
-                "{name}: {} for {pages}",
-                script.count()
-            );
-            let before = script.count();
-            assert_eq!(shop.read(&script, page_size).await, site.paths(), "{name}");
-            assert_eq!(script.count(), before, "{name}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_reader_that_goes_on_after_a_short_page_leaves_no_gap() {
-    let (shop, site) = (Shop::new(), Site::new(9));
-    let short = site.clone();
-    let script = site.serve_but(move |offset| (offset == 2).then(|| short.answer(2, 1)));
-    // Asked for before it was known that the page before it is short.
-    turn(&mut shop.pager(&script, january(2, 4), PLAIN))
-        .await
-        .unwrap();
-    let mut place = january(2, 0);
-    while !place.done {
-        let turn = turn(&mut shop.pager(&script, place, PLAIN))
-            .await
-            .unwrap()
-            .unwrap();
-        place = reread(&turn.position.checkpoint(turn.rows.len()));
-    }
-    let fetched = script.count();
-    assert_eq!(shop.read(&script, 2).await, site.paths());
-    assert_eq!(script.count(), fetched);
-}
-
 #[tokio::test]
 async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
     for (name, site, page_size) in sites() {
@@ -381,27 +298,6 @@ async fn whole_pages_are_fetched_from_the_beginning_on() {
         asked(&script),
         [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]
     );
-}
-
-#[tokio::test]
-async fn pages_that_are_capped_are_fetched_from_where_those_before_them_end() {
-    let (shop, site) = (Shop::new(), Site::new(47).capped(4));
-    let script = site.serve();
-    turns(&mut shop.pager(
-        &script,
-        january(10, 0),
-        Paging {
-            max_rows: Some(8),
-            ..PLAIN
-        },
-    ))
-    .await;
-    let some = turn(&mut shop.pager(&script, january(10, 10), PLAIN))
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(names(&some.rows), ["/10", "/11"]);
-    assert_eq!(asked(&script), [(0, 10), (4, 10), (8, 10)]);
 }
 
 #[tokio::test]

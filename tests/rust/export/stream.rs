@@ -7,8 +7,7 @@ use docplatform::export::pager::CheckedPage;
 use docplatform::export::service::ServicePages;
 use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::table::Table;
-use docplatform::table::formats::Format;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start, text};
@@ -109,32 +108,6 @@ async fn after_a_call_that_was_left_its_rows_come_again() {
             assert_eq!(again, site.paths()[spent..], "{name}");
         }
     }
-}
-
-/// Rows: I4.
-#[tokio::test(start_paused = true)]
-async fn after_a_file_that_was_left_rows_start_again_where_it_began() {
-    let site = Site::new(47);
-    let directory = tempfile::tempdir().unwrap();
-    let script = stalls_at(30, &site);
-    let mut stream = stream(&script, 10);
-    let (target, observer) = (directory.path().join("file"), observer());
-    let writing = stream.write(all(10), target, Format::JsonLines, &observer);
-    assert!(timeout(secs(1), writing).await.is_err());
-    let found = take_all(&mut stream).await;
-    assert_eq!(
-        found
-            .iter()
-            .flat_map(|turn| names(&turn.rows))
-            .collect::<Vec<_>>(),
-        site.paths()
-    );
-    sleep(secs(1)).await;
-    assert_eq!(
-        std::fs::read_dir(directory.path()).unwrap().count(),
-        0,
-        "and no file is left"
-    );
 }
 
 /// Rows: E10.

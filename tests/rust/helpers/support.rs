@@ -338,7 +338,7 @@ pub(crate) async fn create(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let prompt = Prompt::parse(prompt.to_owned()).unwrap();
-    job::once::create(client, segment("demo"), prompt, None, observer).await
+    job::once::write(client, segment("demo"), None, prompt, None, observer).await
 }
 
 /// Sends a message to the job of [`job_body`].
@@ -348,7 +348,8 @@ pub(crate) async fn message(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let prompt = Prompt::parse(prompt.to_owned()).unwrap();
-    job::message(client, segment("demo"), segment("job_1"), prompt, observer).await
+    let to = Some(segment("job_1"));
+    job::once::write(client, segment("demo"), to, prompt, None, observer).await
 }
 
 /// Reads the job of [`job_body`].

@@ -222,22 +222,6 @@ fn only_three_statuses_are_final() {
     }
 }
 
-#[test]
-fn jobs_are_the_same_where_project_and_body_are() {
-    let body = json!({"id": "j", "status": "active"});
-    let job = decode(&body).unwrap();
-    assert_eq!(job, decode(&body).unwrap());
-    assert_ne!(job, Job::from_value(body, segment("other")).unwrap());
-    assert_ne!(
-        job,
-        decode(&json!({"id": "j", "status": "completed"})).unwrap()
-    );
-    assert_ne!(
-        job,
-        decode(&json!({"id": "j", "status": "active", "new": 1})).unwrap()
-    );
-}
-
 /// Rows: D15.
 #[test]
 fn a_link_is_kept_as_it_came() {

@@ -9,7 +9,7 @@ use docplatform::clock::Clock;
 use docplatform::error::{Kind, Result};
 use docplatform::job::observer::JobObserver;
 use docplatform::job::once::{self, OnceName};
-use docplatform::job::{Job, NamedJob};
+use docplatform::job::{Job, NamedJob, Prompt};
 use docplatform::store::{NameState, Store, StoreExecutor, StoreWork};
 use futures_util::future::join_all;
 use rusqlite::Connection;
@@ -40,7 +40,7 @@ fn name(name: &str) -> OnceName {
 
 async fn create(client: &Client, under: &str, observer: &dyn JobObserver) -> Result<Job> {
     let (project, under) = (segment("demo"), Some(name(under)));
-    once::create(client, project, prompt(), under, observer).await
+    once::write(client, project, None, prompt(), under, observer).await
 }
 
 /// Rows: M12.
@@ -130,4 +130,39 @@ async fn a_creation_under_a_name_uses_the_store_four_times() {
     assert_eq!(trips.load(Ordering::Relaxed), 4);
     assert_eq!(create(&client, "docs-1.4", &ear).await.unwrap(), job);
     assert_eq!(trips.load(Ordering::Relaxed), 5);
+}
+
+/// Rows: N3.
+#[tokio::test]
+async fn a_name_is_of_one_creation_or_of_one_message_to_one_job() {
+    let (_directory, path, store) = opened();
+    let script = Script::each(|_| reply(200, job_body("active")).into());
+    let ear = Recorder::default();
+    let clients = [store, Store::open(&path).unwrap()]
+        .map(|store| client_in_store(&script, &options(), &store, Clock::system()));
+    let send = |client: &Client, to: Option<&str>, under: &str, text: &str| {
+        let (client, to, under) = (client.clone(), to.map(segment), Some(name(under)));
+        let text = Prompt::parse(text.to_owned()).unwrap();
+        let ear = &ear;
+        async move { once::write(&client, segment("demo"), to, text, under, ear).await }
+    };
+    let both = clients
+        .iter()
+        .map(|client| send(client, Some("job_1"), "more", "More"));
+    for sent in join_all(both).await {
+        assert_eq!(sent.unwrap().id.as_str(), "job_1");
+    }
+    send(&clients[0], None, "new", "More").await.unwrap();
+    assert_eq!(script.count(), 2);
+    for (to, under, text, says) in [
+        (Some("job_1"), "more", "Less", "with another prompt"),
+        (Some("job_2"), "more", "More", "for a message to job job_1"),
+        (None, "more", "More", "for a message to job job_1"),
+        (Some("job_1"), "new", "More", "to create a job"),
+    ] {
+        let error = send(&clients[1], to, under, text).await.unwrap_err();
+        assert_eq!(error.kind, Kind::Argument);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    assert_eq!(script.count(), 2);
 }

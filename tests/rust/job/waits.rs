@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use docplatform::client::observer::About;
 use docplatform::error::{Error, Kind, Result};
+use docplatform::job::Job;
 use docplatform::job::wait::{Target, Wait, wait};
-use docplatform::job::{self, Job};
 use docplatform::text::message::Advice;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
     Recorder, Reply, Script, Step, advises, all_of, bare, client, client_throwing, client_with,
-    create, dice, ends, job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
+    create, dice, ends, job_body, message, millis, options, prompt, reply, secs, segment,
+    with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -329,10 +330,8 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
         shows("completed"),
     ]);
     let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &recorder).await.unwrap();
-    let job = job::message(&client, job.project, job.id, prompt(), &recorder)
-        .await
-        .unwrap();
+    create(&client, "Fix", &recorder).await.unwrap();
+    let job = message(&client, "More", &recorder).await.unwrap();
     wait(
         &client,
         Target::just_written(job, prompt()),

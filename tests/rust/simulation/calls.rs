@@ -228,7 +228,8 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64, project:
     let prompt = |text: String| Prompt::parse(text).unwrap();
     let (begun, project) = (world.now(), segment(project));
     let plain = prompt(format!("plain {}", ear.tag));
-    let created = job::once::create(&process.client, project.clone(), plain, None, &*ear).await;
+    let created =
+        job::once::write(&process.client, project.clone(), None, plain, None, &*ear).await;
     let budget = world.scenario.settings.jobs.is_some();
     check(
         process,
@@ -243,14 +244,8 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64, project:
     };
     if message {
         let (ear, begun) = (process.ear(), world.now());
-        let written = job::message(
-            &process.client,
-            project,
-            job.id.clone(),
-            prompt("more".to_owned()),
-            &*ear,
-        )
-        .await;
+        let (to, more) = (Some(job.id.clone()), prompt("more".to_owned()));
+        let written = job::once::write(&process.client, project, to, more, None, &*ear).await;
         check(
             process,
             ear.tag,

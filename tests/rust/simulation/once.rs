@@ -1,7 +1,7 @@
 //! Creations under a name: one job for all callers, however often they ask, and whatever breaks.
 
 use docplatform::error::{Kind, Outcome};
-use docplatform::job::once::{OnceName, create, resolve};
+use docplatform::job::once::{OnceName, resolve, write};
 use docplatform::job::{NamedJob, Prompt};
 
 use crate::calls::{check, longest, segment};
@@ -33,9 +33,10 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
     world.state().prompts[name as usize][prompt as usize] = true;
     let begun = world.now();
     let wanted = Prompt::parse(text(name, prompt)).unwrap();
-    let result = create(
+    let result = write(
         &process.client,
         project.clone(),
+        None,
         wanted,
         Some(named()),
         &*ear,

@@ -2,5 +2,4 @@
 
 pub(crate) mod compare;
 pub(crate) mod sync;
-pub(crate) mod sync_killed;
 pub(crate) mod trend;

@@ -14,7 +14,7 @@ use docplatform::slices::Subject;
 use docplatform::slices::sync::{Sync, SyncCounts, SyncScope, sync};
 use docplatform::store::Content;
 use tokio::task::yield_now;
-use tokio::time::{Instant, advance, timeout};
+use tokio::time::{Instant, advance};
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
@@ -416,57 +416,6 @@ async fn what_is_wrong_with_everything_ends_it() {
             (30, 2, 0)
         );
     }
-}
-
-#[tokio::test]
-async fn of_two_the_second_waits_or_leaves() {
-    let shop = Shop::new();
-    let script = Script::each(|_| Step::Never);
-    let first = shop.client(&script);
-    let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
-    let mut running = Box::pin(run(&first, &wanted, WaitOrStop::Wait));
-    while script.count() == 0 {
-        assert!(timeout(secs(1), &mut running).await.is_err() || script.count() > 0);
-    }
-    let quick = serve(|_, _| None);
-    let second = shop.client(&quick);
-    let ended = run(&second, &wanted, WaitOrStop::Stop).await.ended.unwrap();
-    assert_eq!(ended.kind, Kind::StoreBusy);
-    let recorder = Arc::new(Recorder::default());
-    let exports = second.exports().unwrap();
-    let mut waiting = Box::pin(sync(
-        &second,
-        exports,
-        &wanted,
-        WaitOrStop::Wait,
-        Arc::clone(&recorder) as _,
-    ));
-    while recorder.notes().is_empty() {
-        assert!(timeout(secs(1), &mut waiting).await.is_err());
-    }
-    assert_eq!(
-        (recorder.notes().len(), quick.count()),
-        (1, 0),
-        "{:?}",
-        recorder.log()
-    );
-    // The first one goes, in the middle of its request.
-    drop(running);
-    assert_eq!(
-        waiting.await.filled,
-        SyncCounts {
-            slices: 1,
-            cached: 0,
-            open: 0,
-            requests: 1,
-            rows: 30,
-            ..SyncCounts::default()
-        }
-    );
-    assert_eq!(
-        run(&second, &wanted, WaitOrStop::Stop).await.filled.cached,
-        1
-    );
 }
 
 #[tokio::test(start_paused = true)]

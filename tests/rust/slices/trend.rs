@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use docplatform::client::{Client, WaitOrStop};
+use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
 use docplatform::slices::plan::plan;
-use docplatform::slices::sync::{SyncScope, sync};
 use docplatform::slices::{reader::SlicedTable, trend::trend};
 use docplatform::store::Content;
 use jiff::civil::Date;
@@ -103,42 +102,6 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
-    let (shop, script) = (
-        Shop::new(),
-        Site::new(9)
-            .dated(Some("Sat, 31 Jan 2026 12:00:00 GMT"))
-            .serve(),
-    );
-    shop.set_day(END + 100);
-    let client = client(&shop, &script, 2);
-    let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
-    let days = slices(&from, &to, Some(Every::Day)).unwrap();
-    let wanted = SyncScope {
-        projects: vec![segment("demo")],
-        slices: days.clone(),
-        of: vec![TOTALS],
-        until: None,
-    };
-    let recorder = Arc::new(Recorder::default());
-    let filled = sync(
-        &client,
-        client.exports().unwrap(),
-        &wanted,
-        WaitOrStop::Stop,
-        recorder,
-    )
-    .await
-    .filled;
-    assert_eq!((filled.open, filled.requests), (3, 7));
-    let trend = totals(&client, &days).await;
-    assert_eq!(
-        (trend.open_from, trend.requests),
-        ("2026-01-29".parse().ok(), 3)
-    );
-}
-
-#[tokio::test]
 async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let (shop, script) = (Shop::new(), Site::new(620).serve());
     let client = client(&shop, &script, 30_000);
@@ -203,38 +166,4 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_of_any() {
         (1, false),
         "of another project"
     );
-}
-
-#[tokio::test]
-async fn a_client_that_refreshes_fetches_final_slices_again_and_the_store_has_the_new_ones() {
-    let (shop, few, many) = (Shop::new(), Site::new(9).serve(), Site::new(620).serve());
-    let reads = client(&shop, &few, 2);
-    let fresh = Options {
-        refresh: true,
-        ..options()
-    };
-    let refreshes = shop.client_with(&many, &fresh);
-    let days = &quarter(&shop)[..3];
-    for (of, each_day) in [(TOTALS, 1), (PAGES, 3)] {
-        assert_eq!(trended(&reads, days, of).await.requests, 3);
-        let planned = async |client| {
-            let plan = plan(client, &segment("demo"), days.to_vec(), of).await;
-            plan.unwrap()
-                .slices
-                .iter()
-                .map(|day| (day.requests, day.cached, day.exact))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(planned(&reads).await, [(0, 1, true); 3]);
-        // As many pages as the last time.
-        assert_eq!(planned(&refreshes).await, [(1, 0, of == TOTALS); 3]);
-        let again = trended(&refreshes, days, of).await;
-        assert_eq!((again.requests, again.open_from), (3 * each_day, None));
-        let stored = trended(&reads, days, of).await;
-        assert_eq!(
-            (stored.requests, stored.table.len()),
-            (0, again.table.len())
-        );
-        assert_eq!(again.table.len(), if of == TOTALS { 3 } else { 3 * 620 });
-    }
 }

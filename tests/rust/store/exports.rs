@@ -1,18 +1,16 @@
 //! Exports in the store: fetched once, resumed where they stopped, and fetched again on request.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
 use docplatform::listing::page::Totals;
 use docplatform::store::{ClientStore, Content, Exports, Range, Store, StoredPage, StoredRange};
-use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::budget::ledger::{in_a_transaction, key, opened, owner};
+use crate::budget::ledger::{key, opened, owner};
 use crate::helpers::support::{Hands, KEY};
 
 const DAY: Millis = 24 * 3_600_000;
@@ -131,20 +129,6 @@ fn open() -> Range {
 }
 
 #[tokio::test]
-async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
-    let shop = shop();
-    for pages in [2, 3, 1] {
-        assert_eq!(shop.fetch(&open(), pages, false).await, pages);
-        shop.hands.later(DAY);
-    }
-    assert_eq!(
-        shop.kept().await,
-        [(2, NOW), (3, NOW + DAY), (1, NOW + 2 * DAY)]
-    );
-    assert_eq!(shop.stored_range(&open()).await.latest.unwrap().pages, 1);
-}
-
-#[tokio::test]
 async fn refresh_fetches_again_and_keeps_the_older_one() {
     let shop = shop();
     shop.fetch(&settled(), 2, false).await;
@@ -155,28 +139,6 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
         "the latest is what one gets"
     );
     assert_eq!(shop.kept().await.len(), 2);
-}
-
-#[tokio::test]
-async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
-    let shop = shop();
-    for (range, taken_up) in [(settled(), true), (open(), false)] {
-        let export = shop
-            .exports
-            .begin(range.clone(), Content::Pages, 250, false)
-            .await
-            .unwrap();
-        shop.put(export.id, shop.page(0, 250, 250, true), None)
-            .await
-            .unwrap();
-        shop.hands.later(DAY);
-        assert!(shop.stored_range(&range).await.unfinished.is_some());
-        shop.hands.later(1);
-        assert_eq!(
-            shop.stored_range(&range).await.unfinished.is_some(),
-            taken_up
-        );
-    }
 }
 
 #[tokio::test]
@@ -213,30 +175,6 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
             .page_size,
         100
     );
-}
-
-#[tokio::test]
-async fn pages_in_any_order_make_one_export() {
-    let shop = shop();
-    let export = shop
-        .exports
-        .begin(settled(), Content::Pages, 250, false)
-        .await
-        .unwrap()
-        .id;
-    let put =
-        |offset, rows, has_more| shop.put(export, shop.page(offset, 250, rows, has_more), None);
-    // Beyond the end, on speculation.
-    assert!(!put(1000, 0, false).await.unwrap());
-    assert!(!put(500, 250, true).await.unwrap());
-    assert!(!put(0, 250, true).await.unwrap());
-    let unfinished = shop.stored_range(&settled()).await.unfinished.unwrap();
-    assert_eq!((unfinished.pages, unfinished.next), (1, 250));
-    assert!(!put(750, 9, false).await.unwrap());
-    assert!(put(250, 250, true).await.unwrap());
-    let finished = shop.stored_range(&settled()).await.finished.unwrap();
-    assert_eq!((finished.pages, finished.rows), (4, 759));
-    assert_eq!(shop.exports.page(export, 1000).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -307,53 +245,6 @@ async fn a_finished_export_keeps_its_pages() {
         shop.exports.page(before.id, 0).await.unwrap().unwrap().rows,
         7
     );
-}
-
-#[tokio::test]
-async fn an_export_begins_with_its_first_request() {
-    let shop = shop();
-    let range = Range {
-        settles: Some(NOW + DAY),
-        ..settled()
-    };
-    let begin = || {
-        shop.exports
-            .begin(range.clone(), Content::Pages, 250, false)
-    };
-    let export = begin().await.unwrap().id;
-    // Two requests that waited for the budget: the second answer comes first.
-    shop.hands.set(NOW + 2 * DAY);
-    for (offset, asked, is_last) in [(250, 10, true), (0, 5, false)] {
-        let page = shop.page(offset, 250, 250, !is_last);
-        let asked = NOW + DAY + asked;
-        shop.exports
-            .put(export, page, None, asked, None, ())
-            .await
-            .unwrap();
-    }
-    assert_eq!(begin().await.unwrap().begun, NOW + DAY + 5);
-    assert_eq!(shop.stored_range(&range).await.finished.unwrap().id, export);
-}
-
-#[tokio::test]
-async fn a_page_that_waits_for_the_store_doubts_no_export_that_began_meanwhile() {
-    let shop = shop();
-    let begin = || shop.exports.begin(settled(), Content::Pages, 250, true);
-    let (waiting, meanwhile) = (begin().await.unwrap().id, begin().await.unwrap().id);
-    let lock = in_a_transaction(shop.store.path());
-    let mut put = pin!(shop.put(waiting, shop.page(0, 250, 7, false), None));
-    assert!(put.as_mut().now_or_never().is_none());
-    shop.hands.later(10);
-    let begun = "UPDATE export SET begun = begun + 10 WHERE id = ?1";
-    lock.execute(begun, [meanwhile]).unwrap();
-    lock.execute_batch("COMMIT").unwrap();
-    assert!(put.await.unwrap());
-    assert!(
-        shop.put(meanwhile, shop.page(0, 250, 7, false), None)
-            .await
-            .unwrap()
-    );
-    assert_eq!(shop.kept().await, [(1, NOW), (1, NOW + 10)]);
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
-use arrow_schema::DataType;
 use docplatform::dates::slices::Slice;
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
@@ -68,38 +67,6 @@ fn plain(start: i64, count: i64) -> Rows {
         ]);
     }
     rows.finish()
-}
-
-#[test]
-fn no_rows_have_a_schema_and_no_batch() {
-    let table = builder().finish();
-    assert!(table.is_empty());
-    let schema = table.schema().unwrap();
-    let fields: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| {
-            (
-                field.name().as_str(),
-                field.data_type(),
-                field.is_nullable(),
-            )
-        })
-        .collect();
-    let count = |name| (name, &DataType::Int64, false);
-    assert_eq!(
-        fields,
-        [
-            ("path", &DataType::Utf8, false),
-            count("human"),
-            count("ai"),
-            count("total")
-        ]
-    );
-    assert_eq!(table.reader().unwrap().schema(), schema);
-    assert!(batches(&table).is_empty());
-    assert_eq!(table.rows().count(), 0);
-    assert!(table.row(0).is_none());
 }
 
 #[test]
@@ -431,33 +398,4 @@ fn arrow_has_the_rows_in_the_tables_own_memory() {
             .collect();
         assert_eq!(read, own);
     }
-}
-
-#[test]
-fn rows_are_ranked_by_any_column_of_numbers_or_times() {
-    let table = table_of(&["1.5", "-2", "", "null", "3", "-2.5", "3"]);
-    assert_eq!(table.ranked("x").unwrap(), [4, 6, 0, 1, 5, 2, 3]);
-    let wrong = table.ranked("path").unwrap_err().to_string();
-    assert_eq!(
-        wrong,
-        "by must be a column of numbers or times (human, ai, total, x); it is \"path\""
-    );
-    assert_eq!(table_of(&["1", "\"2\""]).ranked("total").unwrap(), [0, 1]);
-    assert!(table_of(&["1", "\"2\""]).ranked("x").is_err());
-    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
-    for (day, until, start) in [
-        ("2026-01-02", "2026-01-03", 0),
-        ("2026-01-01", "2026-01-02", 5),
-    ] {
-        builder.extend(&plain(start, 2));
-        builder.end_slice(Slice::parse(day, until).unwrap());
-    }
-    let table = builder.finish();
-    assert_eq!(table.ranked("date_from").unwrap(), [0, 1, 2, 3]);
-    let taken = table.take(&[3, 2, 0]);
-    let days: Vec<_> = taken
-        .days(0..3)
-        .map(|days| days.unwrap().from.day())
-        .collect();
-    assert_eq!(days, [1, 1, 2]);
 }

@@ -51,19 +51,23 @@ def _picture(trend: Trend) -> str:
     grid = "".join(_grid(value, top) for value in range(0, top + 1, step))
     days = "".join(_day(at, trend) for at in _labelled(len(slices)))
     said = "".join(_said(trend, at) for at in range(len(slices)))
+    shade = "".join(_band(trend, at, "this") for at, one in enumerate(slices) if trend.marked(one))
     label = f"Unique visitors of each {trend.every}, people and AI agents, from {slices[0].date_from} on"
-    return f'<svg class="plot" role="img" aria-label="{text(label)}">{grid}{days}{lines}{said}</svg>'
+    return f'<svg class="plot" role="img" aria-label="{text(label)}">{shade}{grid}{days}{lines}{said}</svg>'
 
 
 def _said(trend: Trend, at: int) -> str:
     """The text that hovering shows for a slice, anywhere above or below its points."""
-    one, width = trend.slices[at], (_RIGHT - _LEFT) / (len(trend.slices) - 1)
+    one = trend.slices[at]
     title = f"{trend.named(one)}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all"
+    return _band(trend, at, "said", f"<title>{text(title)}</title>")
+
+
+def _band(trend: Trend, at: int, kind: str, inside: str = "") -> str:
+    """The area of a slice."""
+    width = (_RIGHT - _LEFT) / (len(trend.slices) - 1)
     left = max(_x(at, len(trend.slices)) - width / 2, 0)
-    return (
-        f'<rect class="said" x="{left:.2f}%" y="0" width="{min(width, 100 - left):.2f}%" height="100%">'
-        f"<title>{text(title)}</title></rect>"
-    )
+    return f'<rect class="{kind}" x="{left:.2f}%" y="0" width="{min(width, 100 - left):.2f}%" height="100%">{inside}</rect>'
 
 
 def _step(most: int) -> int:
@@ -96,7 +100,12 @@ def _short(value: int) -> str:
 
 
 def _labelled(number: int) -> list[int]:
-    """Which slices have a label: the first, the last, and up to three that are evenly spaced between them."""
+    """Which slices have a label: all of a few, every second of a year's months, else the first, the last, and up to three that are evenly
+    spaced between them."""
+    if number <= _SHORT:
+        return [*range(number)]
+    if number <= 2 * _SHORT:
+        return [0, *reversed(range(number - 1, 1, -2))]
     parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0 and number > 2), 1)
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})
 
@@ -106,7 +115,7 @@ def _day(at: int, trend: Trend) -> str:
     last = len(slices) - 1
     anchor = "start" if at == 0 else "end" if at == last else "middle"
     # A phone has room for three labels.
-    kind = "" if at in (0, last) or 2 * at == last else ' class="wide"'
+    kind = "" if at in (0, last) or 2 * at in (last, last - 1) else ' class="wide"'
     return (
         f'<text{kind} x="{_x(at, len(slices)):.2f}%" y="100%" dy="-.5em" text-anchor="{anchor}">'
         f"{short(slices[at].date_from, trend.every)}</text>"

@@ -17,7 +17,6 @@ from docplatform.cli.help import Command
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.report import parts, reading
-from docplatform.cli.report.markup import account
 from docplatform.cli.report.parts import Asked
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import summary
@@ -41,10 +40,8 @@ MARKDOWN = (".md", ".markdown")
     "--output",
     "name",
     type=FILE,
-    default="report.html",
-    show_default=True,
     metavar="FILE",
-    help="The file to write: HTML, or Markdown if its name ends in .md; - is standard output.",
+    help="The file to write: HTML, or Markdown if its name ends in .md; - is standard output.  [default: report.html]",
 )
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @click.option(
@@ -61,8 +58,7 @@ MARKDOWN = (".md", ".markdown")
 @click.option(
     "--every",
     type=click.Choice(["day", "week", "month", "none"]),
-    help="Show the trend by day, week or month, for one request each, or not at all.  [default: day up to a fortnight, week up to a quarter, "
-    "else month]",
+    help="Show the trend of the period by day, week or month, for one request each, or none at all.  [default: the last twelve months]",
 )
 @click.option(
     "--before",
@@ -70,13 +66,19 @@ MARKDOWN = (".md", ".markdown")
     help="The period to compare with, such as 2025-10 for a year ago. Costs about as many requests again.  [default: the period before]",
 )
 @click.option("--no-compare", is_flag=True, help="Do not compare with another period.")
+@click.option("--no-feedback", is_flag=True, help="Do not read what readers rated, asked and searched for.")
+@click.option(
+    "--brief",
+    is_flag=True,
+    help="Write at most ten lines of Markdown for a chat, to standard output by default.",
+)
 @with_budget
 def report(
     session: Session,
     date_from: str | None,
     date_to: str | None,
     *,
-    name: str,
+    name: str | None,
     force: bool,
     number: int,
     title: str | None,
@@ -84,6 +86,8 @@ def report(
     every: Any,
     before: str | None,
     no_compare: bool,
+    no_feedback: bool,
+    brief: bool,
 ) -> None:
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
 
@@ -91,45 +95,52 @@ def report(
     works offline, on a phone and in print. report.md has the same content for a pull request or a chat; a list or a trend that
     would make it too long for a comment is left out, and named. With --json, a summary goes to standard output.
 
-    It costs one request for each 250 rows, plus the trend and the period before. These two are left out if they cost more than
-    25 requests each or would have to wait for the budget; then only the totals are compared. Give --every or --before to have
-    them at any cost. If one cannot be read, the report is written without it and says why; if you asked for it, the
-    command also fails.
+    It costs one request for each 250 rows, plus the period before, four or more for what readers say, and twelve for the
+    trend. With a --store, the next month's trend costs one. A part is left out if it costs more than 25 requests or would have to
+    wait for the budget; then the report names the command that adds it. Give --every or --before to have them at any cost. If
+    a part cannot be read, the report is written without it and says why; if you asked for it, the command also fails.
     """
     if before is not None and no_compare:
         raise click.UsageError("--before and --no-compare contradict each other")
     if date_from is None and date_to is None:
         date_from, date_to = resolve(("last month",), None, None, None)
+    if name is None:
+        name = "-" if brief else "report.html"
     asked = Asked(
         date_from=date_from,
         date_to=date_to,
         number=number,
-        every=every,
+        # A brief has no trend.
+        every="none" if brief else every,
         before=before,
         compared=not no_compare,
+        feedback=not no_feedback,
+        again=_again(name, title, site_url, brief=brief),
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),
         site_url=None if site_url is None else _site(site_url),
     )
     if session.dry_run:
         with session.client() as client:
-            cost.tell(session, client, parts.plan(client, asked).costs())
+            cost.tell(session, client, parts.plan(session, client, asked).costs())
         return
     path = None if name == "-" else Path(name)
     files.check(path, force=force, json=session.json)
+    if brief and path is not None and path.suffix.lower() not in MARKDOWN:
+        raise click.UsageError("--brief writes Markdown: name a file that ends in .md")
     if path is not None and path.suffix.lower() not in (*HTML, *MARKDOWN):
         raise click.UsageError(
             "a report is HTML or Markdown: name a file that ends in .html, .htm, .md or .markdown"
         )
     with session.client() as client:
-        ahead = parts.plan(client, asked)
+        ahead = parts.plan(session, client, asked)
         for line in ahead.announced():
             session.say(line)
         # A file that cannot be written fails before any request is sent.
         file = _WholeFile(path) if path is not None else None
         with file or nullcontext():
             found = reading.read(session, client, ahead)
-            written = _render(found, path)
+            written = _render(found, path, brief=brief)
             if file is None:
                 sys.stdout.buffer.write(written.encode())
             else:
@@ -139,20 +150,27 @@ def report(
         output.document(summary(name, date_from, date_to, found.totals, **_summary(found)))
     elif path is not None:
         session.say(
-            f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}."
+            f"Wrote {shown(name)} ({count(found.pages, 'page')} of the site, {count(sum(found.requests.values()), 'request')})"
         )
     if found.failed is not None:
         exits.note(found.failed, "The report was written without this part, and says so.")
         raise found.failed
 
 
-def _render(found: Found, path: Path | None) -> str:
+def _again(name: str, title: str | None, site_url: str | None, *, brief: bool) -> tuple[str, ...]:
+    """The options of a command that writes the same report again."""
+    given = {"-o": Path(name).name, "--title": title, "--site-url": site_url}
+    options = [word for option, value in given.items() if value is not None for word in (option, value)]
+    return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
+
+
+def _render(found: Found, path: Path | None, *, brief: bool) -> str:
     """The report in the format that the file's name asks for."""
     # Imported here: every command would wait for them, and for OpenSSL.
-    if path is not None and path.suffix.lower() in MARKDOWN:
+    if brief or (path is not None and path.suffix.lower() in MARKDOWN):
         from docplatform.cli.report import markdown
 
-        return markdown.render(found)
+        return markdown.brief(found) if brief else markdown.render(found)
     from docplatform.cli.report import page
 
     return page.render(found)
@@ -181,14 +199,18 @@ def _summary(found: Found) -> dict[str, Any]:
         "warnings": found.warnings,
         "every": found.trend and found.trend.every,
         "slices": len(found.trend.slices) if found.trend else 0,
-        "comparison": found.comparison and _compared(found.comparison),
+        "comparison": found.comparison and _compared(found.comparison, found.number),
+        "fixes": [dict(row) for row, _ in found.fixes],
         "left_out": found.left_out,
     }
 
 
-def _compared(found: Comparison) -> dict[str, Any]:
+def _compared(found: Comparison, number: int) -> dict[str, Any]:
     def rows(pages: Sequence[Change]) -> list[dict[str, Any]]:
-        return [{"path": one.path, "before": one.before._asdict(), "now": one.now._asdict()} for one in pages]
+        return [
+            {"path": one.path, "before": one.before._asdict(), "now": one.now._asdict()}
+            for one in pages[:number]
+        ]
 
     return {
         "period": found.name,

@@ -18,7 +18,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
         ("Period", report.name or "not given"),
         *([("Compared with", report.comparison.name)] if report.comparison is not None else []),
         ("Fetched on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
-        ("Pages with visitors", f"{report.pages:,}"),
+        ("Pages that were read", f"{report.pages:,}"),
         ("Requests", account(report.requests)),
         ("Made by", f"docplatform {docplatform.__version__}"),
         *(("Warning", warning) for warning in report.warnings),

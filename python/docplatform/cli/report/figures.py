@@ -1,12 +1,13 @@
 """The figures of a report, computed from rows while they are read.
 
-Unique visitors are never added up. Sections add up readings: a visitor counts once for each page.
+Unique visitors are never added up. Sections add up page visits: a visitor counts once for each page.
 """
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from docplatform._native import _comparison, _is_cut
 from docplatform.cli.report.top import Top
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from docplatform._hooks.numbers import Days
@@ -30,7 +31,12 @@ SECTIONS_SHOWN = 12
 MIN_READERS = 20
 """With fewer readers, a page's share of AI agents means nothing."""
 OTHER = "…"
-"""The section of pages at the top of the site, and of sections beyond MAX_SECTIONS. No path can have this name."""
+"""The sections beyond MAX_SECTIONS. No path can have this name."""
+_MACHINE = re.compile(r"\.(json|xml|txt)$", re.IGNORECASE)
+"""A file that is made for machines, such as ``/llms.txt``: people are not expected to read it."""
+
+Row = tuple[str, int, int, int]
+"""A path, and its people, AI agents and all visitors."""
 
 
 class Change(NamedTuple):
@@ -54,9 +60,20 @@ class Change(NamedTuple):
         return now - before
 
 
+class Section(NamedTuple):
+    """A section of the site: how many pages it has, and how often they were read before and now."""
+
+    name: str
+    pages: int
+    before: int
+    now: int
+    way: str = ""
+    """``rose`` or ``fell``, if it moved by more than the whole site did."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The period before, and the pages that changed since."""
+    """The period before, and the pages and sections that changed since."""
 
     name: str
     """Such as ``September 2026``."""
@@ -77,10 +94,8 @@ class Comparison:
     """The pages that have significant readers and had none before, the most read first."""
     vanished: Sequence[Change] = ()
     """The pages that had significant readers and have none any more, the most read first."""
-    new_pages: int = 0
-    vanished_pages: int = 0
-    sections: Mapping[str, Section] = field(default_factory=dict)
-    """The sections of the period before."""
+    sections: Sequence[Section] = ()
+    """The visits of this kind by section, those that moved first."""
 
     @property
     def days(self) -> int:
@@ -94,17 +109,6 @@ class Comparison:
     def parted(self, now: Totals) -> bool:
         """Whether one of people and AI agents rose, and the other did not."""
         return [self.moved(kind, now).verdict for kind in ("human", "ai")].count("rose") == 1
-
-
-class Section(NamedTuple):
-    """A section of the site: how many pages it has, and how often they were read."""
-
-    pages: int = 0
-    readings: Totals = Totals(0, 0, 0)
-
-    def plus(self, pages: int, readings: Totals) -> Section:
-        """The section with more pages."""
-        return Section(self.pages + pages, Totals(*map(sum, zip(self.readings, readings, strict=True))))
 
 
 @dataclass(kw_only=True)
@@ -121,7 +125,15 @@ class Figures:
     """The pages with the highest share of AI agents."""
     top_human: Sequence[Mapping[str, Any]] = ()
     """The pages with the highest share of people."""
-    sections: Mapping[str, Section] = field(default_factory=dict)
+    sections: Mapping[str, Visits] = field(default_factory=dict)
+
+
+class Visits(NamedTuple):
+    """The pages of a section, and how often they were read."""
+
+    pages: int
+    ai: int
+    total: int
 
 
 def share(row: Mapping[str, Any]) -> float:
@@ -141,31 +153,34 @@ class Gathering:
     """Takes rows one by one, and keeps only what the report shows."""
 
     def __init__(self, number: int) -> None:
-        self._rows = 0
+        self._rows = self._human = self._ai = 0
         self._top: Top[Mapping[str, Any]] = Top(number)
         self._top_ai: Top[Mapping[str, Any]] = Top(number)
         self._top_human: Top[Mapping[str, Any]] = Top(number)
-        self._sections: dict[str, Section] = {}
+        self._sections: dict[str, Visits] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Adds one row. A row without visitors is not a page with visitors."""
         self._rows += 1
-        human, ai, total = counts = Totals(row["human"], row["ai"], row["total"])
-        if not any(counts):
+        human, ai, total = row["human"], row["ai"], row["total"]
+        if not human and not ai and not total:
             return
+        self._human, self._ai = self._human + human, self._ai + ai
         self._top.add(total, row)
-        if human + ai >= MIN_READERS:
+        if human + ai >= MIN_READERS and not _MACHINE.search(row["path"]):
             self._top_ai.add(_at_least(ai, human + ai), row)
             self._top_human.add(_at_least(human, human + ai), row)
-        _count(self._sections, row["path"], counts)
+        name = f"/{row['path'].lstrip('/').partition('/')[0]}"
+        if name not in self._sections and len(self._sections) >= MAX_SECTIONS:
+            name = OTHER
+        pages, agents, visits = self._sections.get(name, (0, 0, 0))
+        self._sections[name] = Visits(pages + 1, agents + ai, visits + total)
 
     def figures(self) -> Figures:
         """The figures of all rows that were added."""
         # A page counts as read by AI agents if its share of them is above that of all pages together.
-        ai, human = (
-            sum(getattr(one.readings, kind) for one in self._sections.values()) for kind in ("ai", "human")
-        )
-        usual = ai / (ai + human) if ai + human else 0.0
+        both = self._ai + self._human
+        usual = self._ai / both if both else 0.0
         return Figures(
             rows=self._rows,
             pages=self._top.seen,
@@ -176,31 +191,9 @@ class Gathering:
         )
 
 
-def _count(sections: dict[str, Section], path: str, readings: Totals) -> None:
-    """Counts a page in its section."""
-    name = section_of(path)
-    if name not in sections and len(sections) >= MAX_SECTIONS:
-        name = OTHER
-    sections[name] = sections.get(name, Section()).plus(1, readings)
-
-
-def section_of(path: str) -> str:
-    """The first part of a path, with its slash; :data:`OTHER` for the start page."""
-    first = path.lstrip("/").partition("/")[0]
-    return f"/{first}" if first else OTHER
-
-
-def keep(row: Mapping[str, Any], kept: dict[str, Totals]) -> Totals:
-    """The counts of a row, which are kept by its path. If a path comes twice, its highest counts are."""
-    counts = Totals(row["human"], row["ai"], row["total"])
-    kept[row["path"]] = max(kept.get(row["path"], counts), counts, key=lambda one: one.total)
-    return counts
-
-
 def compare(
-    before: Iterable[Mapping[str, Any]],
-    now: Mapping[str, Totals],
-    number: int,
+    before: Sequence[Row],
+    now: Sequence[Row],
     *,
     name: str,
     dates: tuple[Days, Days],
@@ -209,67 +202,36 @@ def compare(
     unfinished: bool = False,
 ) -> Comparison:
     """Compares rows as ``compare_visitors()`` does. It is not called here, because without a store it would fetch the period a second time."""
-    then: dict[str, Totals] = {}
-    sections: dict[str, Section] = {}
-    for row in before:
-        if any(counts := keep(row, then)):
-            _count(sections, row["path"], counts)
-    sides = ([(path, one.human, one.ai, one.total) for path, one in rows.items()] for rows in (now, then))
-    found = _comparison(next(sides), totals_now, dates[1], next(sides), totals, dates[0])
-    comparison = Comparison(
-        name=name, dates=dates, totals=totals, unfinished=unfinished, rows=len(then), sections=sections
-    )
+    found = _comparison(now, totals_now, dates[1], before, totals, dates[0])
+    site = Comparison(name=name, dates=dates, totals=totals)
     # People who leave while AI agents come are not seen in the sum of both.
-    kinds = ("human", "ai", "total") if comparison.parted(totals_now) else ("total", "human", "ai")
-    movers = {kind: found._movements(kind) for kind in kinds}
-    of = next((kind for kind in kinds if movers[kind]), "total")
+    kinds = ("human", "ai", "total") if site.parted(totals_now) else ("total", "human", "ai")
+
+    def sections(of: Any) -> Iterator[Section]:
+        pace = 1 + getattr(found.pace, of)
+        for row in found.sections(of):
+            then, visits = row["before"], row["now"]
+            rose, fell = visits > max(then, pace * then), visits < min(then, pace * then)
+            way = "rose" if rose else "fell" if fell else ""
+            yield Section(row["section"], row["paths"], then, visits, way if row["significant"] else "")
+
+    moves = ((of, found._movements(of), [*sections(of)]) for of in kinds)
+    first = next(moves)
+    of, pages, parts = next((one for one in (first, *moves) if one[1] or any(s.way for s in one[2])), first)
 
     def listed(how: str) -> list[Change]:
-        places = [at for at, direction in movers[of] if direction == how]
-        return [
-            Change(row["path"], _side(row, "_before"), _side(row, ""), of)
-            for row in map(found.__getitem__, places)
-        ]
+        rows = (found[at] for at, direction in pages if direction == how)
+        return [Change(row["path"], _side(row, "_before"), _side(row, ""), of) for row in rows]
 
     risers, fallers, new, vanished = map(listed, ("riser", "faller", "new", "vanished"))
-    return replace(
-        comparison,
-        of=of,
-        risers=risers[:number],
-        fallers=fallers[:number],
-        new=new[:number],
-        vanished=vanished[:number],
-        new_pages=len(new),
-        vanished_pages=len(vanished),
-    )
+    return Comparison(
+        name=name, dates=dates, totals=totals, of=of, unfinished=unfinished, rows=len(before),
+        risers=risers, fallers=fallers, new=new, vanished=vanished, sections=parts,
+    )  # fmt: skip
 
 
 def _side(row: Mapping[str, Any], name: str) -> Totals:
     return Totals(*(row[f"{kind}{name}"] for kind in Totals._fields))
-
-
-def listed_sections(
-    now: Mapping[str, Section], before: Mapping[str, Section]
-) -> list[tuple[str, Section, Section | None]]:
-    """The sections to list, now and, if any were read, before, the most read first. The rest of the site comes last."""
-    none = Section()
-    both = {name: (now.get(name, none), before.get(name, none)) for name in {**now, **before}}
-    # A section with a single page is a page at the top of the site.
-    own = [name for name, pair in both.items() if name != OTHER and max(one.pages for one in pair) > 1]
-    own.sort(key=lambda name: (-max(one.readings.total for one in both[name]), name))
-    own = own[:SECTIONS_SHOWN]
-    rest = [pair for name, pair in both.items() if name not in own]
-    listed: list[tuple[str, Section, Section | None]] = [(name, *both[name]) for name in own]
-    if rest:
-        listed.append((OTHER, _all(one for one, _ in rest), _all(was for _, was in rest)))
-    return [(name, one, was if before else None) for name, one, was in listed]
-
-
-def _all(sections: Iterable[Section]) -> Section:
-    whole = Section()
-    for one in sections:
-        whole = whole.plus(*one)
-    return whole
 
 
 @dataclass(kw_only=True)
@@ -286,6 +248,8 @@ class Report(Figures):
     made: datetime
     """When the data was fetched, in UTC."""
     title: str = "Who reads the docs"
+    number: int = 10
+    """How many pages each list shows."""
     site_url: str | None = None
     """The site's address, for links to its pages."""
     requests: dict[str, int] = field(default_factory=dict)
@@ -294,10 +258,23 @@ class Report(Figures):
     warnings: list[str] = field(default_factory=list)
     trend: Trend | None = None
     comparison: Comparison | None = None
+    fixes: Sequence[tuple[Mapping[str, Any], str]] = ()
+    """What readers stumble over, the costliest first, each with the command that hands it to the docs agent."""
     left_out: dict[Part, str] = field(default_factory=dict)
-    """Why the trend or the comparison of pages is missing, if no option excludes it."""
+    """Why a part is missing that no option excludes."""
+    more: dict[Part, tuple[str, str]] = field(default_factory=dict)
+    """The command that adds such a part, and what it costs."""
     unfinished: bool = False
     """Whether the period had not ended yet."""
+
+    @property
+    def sides(self) -> list[tuple[str, Sequence[Change]]]:
+        """The pages that gained and those that lost readers; a site that lost readers wants to know first where."""
+        found = self.comparison
+        if found is None:
+            return []
+        sides = [("Risers", found.risers), ("Fallers", found.fallers)]
+        return sides[::-1] if self.totals is not None and self.totals.total < found.totals.total else sides
 
 
 class Slice(NamedTuple):
@@ -312,7 +289,7 @@ class Slice(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Trend:
-    """The period in slices, two or more, in order."""
+    """A range in slices, two or more, in order."""
 
     every: str
     """The length of a slice: ``day``, ``week`` or ``month``."""
@@ -321,6 +298,12 @@ class Trend:
     """The first day whose counts may still change."""
     running: Sequence[date] = ()
     """The ends of slices that were not over when they were read."""
+    period: Days | None = None
+    """The days of the report, if the trend shows more than these."""
+
+    def marked(self, one: Slice) -> bool:
+        """Whether a slice has days of the report, and others have none."""
+        return self.period is not None and one.date_from < self.period[1] and one.date_to > self.period[0]
 
     def short(self, one: Slice) -> bool:
         """Whether a slice has less than a whole day, week or month, because the period cuts it or it is not over."""
@@ -335,11 +318,12 @@ class Trend:
         return one.date_to in self.running
 
     def named(self, one: Slice) -> str:
-        """A slice's name: ``5 to 11 October 2026``, with ``(4 of 7 days)`` after it if it is cut, or ``(not over)``."""
-        name = ranges.name(one.date_from, one.date_to) or ""
+        """A slice's name: ``5 to 11 October 2026 (4 of 7 days)``, ``October 2026 (this report, not over)``."""
+        facts = ["this report"] if self.marked(one) else []
         if self.is_running(one):
-            return f"{name} (not over)"
-        if not self.cut(one):
-            return name
-        whole = 7 if self.every == "week" else monthrange(one.date_from.year, one.date_from.month)[1]
-        return f"{name} ({(one.date_to - one.date_from).days} of {whole} days)"
+            facts.append("not over")
+        elif self.cut(one):
+            whole = 7 if self.every == "week" else monthrange(one.date_from.year, one.date_from.month)[1]
+            facts.append(f"{(one.date_to - one.date_from).days} of {whole} days")
+        name = ranges.name(one.date_from, one.date_to) or ""
+        return f"{name} ({', '.join(facts)})" if facts else name

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
 from docplatform._native import _safe
 from docplatform.cli.report import facts, sentences
-from docplatform.cli.report.figures import OTHER, listed_sections
+from docplatform.cli.report.figures import OTHER
 from docplatform.cli.report.markup import KINDS
-from docplatform.cli.report.parts import NAMES
-from docplatform.cli.report.sentences import PagePath
+from docplatform.cli.report.parts import Part
+from docplatform.cli.report.sentences import PagePath, SectionPath
 from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000
 """The most characters that are written: GitHub and GitLab comments take 65,536, and many chats a third of that."""
+MAX_LINES = 10
+"""The most lines of a brief report."""
 MAX_PATH = 60
 """The most of a path that is shown, in characters."""
 MAX_LINK = 300
@@ -44,6 +46,16 @@ def render(report: Report) -> str:
     return f"{written}{_footer(report)}\n"
 
 
+def brief(report: Report) -> str:
+    """At most ten lines for a chat: what changed, where, and what to do."""
+    lines = [f"**{_text(report.title)}**, {_code(_safe(report.project, 200))}, {_text(report.name)}"]
+    if not report.pages and not any(report.totals or ()):
+        lines.append(f"- {_text(sentences.capital(report.name))}: nobody read a page.")
+    lines += (f"- {_sentence(report, one)}" for one in sentences.summary(report))
+    advice = [f"- To do: {line}" for line in _advice(report)]
+    return "\n".join([*lines, *advice][:MAX_LINES]) + "\n"
+
+
 def _sections(report: Report) -> Iterator[tuple[str, str]]:
     yield "", f"## {_text(report.title)}\n\n{_code(_safe(report.project, 200))}, {_text(report.name)}"
     if not report.pages and not any(report.totals or ()):
@@ -54,17 +66,30 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
         return
     said = [_sentence(report, one) for one in sentences.summary(report)]
     yield "", "\n".join(f"**{one}**" if not at else one for at, one in enumerate(said))
-    yield "", _totals(report)
-    yield "", "\n\n".join(map(_text, sentences.notes(report)))
-    if advice := [_sentence(report, one) for one in sentences.advice(report)]:
+    if advice := _advice(report):
         yield "What to do", _points(advice)
+    yield "The readers" if advice else "", _totals(report)
+    yield "", "\n\n".join(map(_text, sentences.notes(report)))
     yield from _changes(report)
-    for missing, why in report.left_out.items():
-        yield NAMES[missing].capitalize(), f"Not shown, because {_text(why)}."
+    columns, listed = sentences.sections(report)
+    rows = [
+        ["All other sections" if name == OTHER else _path(report, name, link=False), *map(_text, cells)]
+        for name, *cells in listed
+    ]
+    yield "Sections", f"{sentences.visits(report)}\n\n{_table(columns, rows)}" if len(rows) > 1 else ""
     if report.trend is not None:
         rows = [[_text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices]
         yield "The trend", _table((report.trend.every.capitalize(), *KINDS.values()), rows)
+    elif Part.TREND in report.left_out:
+        yield "The trend", f"Not shown, because {_text(report.left_out[Part.TREND])}."
     yield from _pages(report)
+
+
+def _advice(report: Report) -> list[str]:
+    return [
+        _sentence(report, one.said) + (f" {_code(_safe(one.command, 2_000))}" if one.command else "")
+        for one in sentences.advice(report)
+    ]
 
 
 def _totals(report: Report) -> str:
@@ -85,25 +110,18 @@ def _totals(report: Report) -> str:
 
 def _changes(report: Report) -> Iterator[tuple[str, str]]:
     found = report.comparison
-    if found is None or found.rows is None or not found.totals.total:
-        return
-    sides = [("Risers", found.risers, "gained"), ("Fallers", found.fallers, "lost")]
-    # A site that lost readers shows first where.
-    fell = report.totals is not None and report.totals.total < found.totals.total
-    if not (found.risers or found.fallers or found.new or found.vanished):
-        yield "What changed", sentences.NOTHING
+    if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return
     yield "What changed", _text(sentences.chance(found))
-    for title, moved, verb in reversed(sides) if fell else sides:
-        rows = [_moved(report, one) for one in moved]
-        nothing = f"No page {verb} more than was expected."
-        yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
-    came = [[_path(report, one.path), f"{one.counts[1]:,}"] for one in found.new]
-    gone = [[_path(report, one.path), f"{one.counts[0]:,}"] for one in found.vanished]
-    if came:
-        yield f"New pages ({found.new_pages:,})", _table(("Page", "Readers"), came)
-    if gone:
-        yield f"Vanished pages ({found.vanished_pages:,})", _table(("Page", "Readers before"), gone)
+    for title, moved in report.sides:
+        rows = [_moved(report, one) for one in moved[: report.number]]
+        yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
+    for title, column, pages, at in (
+        ("New pages", "Readers", found.new, 1),
+        ("Vanished pages", "Readers before", found.vanished, 0),
+    ):
+        rows = [[_path(report, one.path), f"{one.counts[at]:,}"] for one in pages[: report.number]]
+        yield f"{title} ({len(pages):,})", _table(("Page", column), rows) if rows else ""
 
 
 def _moved(report: Report, one: Change) -> list[str]:
@@ -127,21 +145,6 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
         ]
         if rows:
             yield title, _table(("Page", "People", "AI agents", "AI share"), rows)
-    found = report.comparison
-    before = found.sections if found is not None else {}
-    listed_ = listed_sections(report.sections, before)
-    if len(listed_) > 1:
-        rows = []
-        for name, now, then in listed_:
-            label = "All other pages" if name == OTHER else _path(report, name, link=False)
-            readings = now.readings
-            was = [] if then is None else [signed(readings.total - then.readings.total)]
-            rows.append(
-                [label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, readings.total), *was]
-            )
-        columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before else ()))
-        note = "A visitor of three pages counts three times, so readings are not people."
-        yield "Sections", f"{note}\n\n{_table(columns, rows)}"
 
 
 def _footer(report: Report) -> str:
@@ -164,7 +167,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _sentence(report: Report, parts: sentences.Sentence) -> str:
     return "".join(
-        _path(report, one) if isinstance(one, PagePath) else _text(one) if one else "" for one in parts
+        _path(report, one, link=isinstance(one, PagePath))
+        if isinstance(one, PagePath | SectionPath)
+        else _text(one)
+        if one
+        else ""
+        for one in parts
     )
 
 

@@ -9,14 +9,26 @@ from urllib.parse import quote
 from docplatform._hooks.notebook import text
 from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
 from docplatform.cli.output import count
-from docplatform.cli.report.sentences import PagePath
+from docplatform.cli.report.sentences import PagePath, SectionPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from docplatform.cli.report.sentences import Sentence
 
-__all__ = ["KEY", "KINDS", "account", "bars", "cell", "path", "section", "sentence", "table", "text"]
+__all__ = [
+    "KEY",
+    "KINDS",
+    "account",
+    "bars",
+    "cell",
+    "command",
+    "path",
+    "section",
+    "sentence",
+    "table",
+    "text",
+]
 
 KINDS = {"human": "People", "ai": "AI agents", "total": "All"}
 """The kinds of visitors, and their names on the page."""
@@ -50,8 +62,18 @@ def path(value: str, site_url: str | None = None) -> str:
 def sentence(parts: Sentence, site_url: str | None = None) -> str:
     """A sentence as HTML, with its paths as :func:`path` shows them."""
     return "".join(
-        path(part, site_url) if isinstance(part, PagePath) else text(part) if part else "" for part in parts
+        path(part, site_url if isinstance(part, PagePath) else None)
+        if isinstance(part, PagePath | SectionPath)
+        else text(part)
+        if part
+        else ""
+        for part in parts
     )
+
+
+def command(line: str) -> str:
+    """A command to copy."""
+    return f"<code>{text(line)}</code>"
 
 
 def cell(value: object, more: str = "") -> str:

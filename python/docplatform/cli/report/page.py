@@ -9,9 +9,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from docplatform.cli.report import chart, facts, sentences
-from docplatform.cli.report.figures import OTHER, listed_sections
-from docplatform.cli.report.markup import KEY, KINDS, bars, cell, path, section, sentence, table, text
-from docplatform.cli.report.parts import NAMES, Part
+from docplatform.cli.report.figures import OTHER
+from docplatform.cli.report.markup import (
+    KEY,
+    KINDS,
+    bars,
+    cell,
+    command,
+    path,
+    section,
+    sentence,
+    table,
+    text,
+)
+from docplatform.cli.report.parts import Part
 from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
@@ -67,18 +78,16 @@ _style = cache(_read_style)
 
 def _answers(report: Report) -> list[str]:
     found = report.comparison
-    trend = chart.show(report.trend, sentences.trend_notes(report)) if report.trend is not None else ""
     return [
         _summary(report),
+        _advice(report),
         _totals(report.totals, found),
         "".join(f'<p class="quiet">{text(note)}</p>' for note in sentences.notes(report)),
-        _advice(report),
         _changes(report, found),
-        _part(report, Part.COMPARISON, "What changed", ""),
-        _part(report, Part.TREND, "The trend", trend),
+        _sections(report),
+        _trend(report),
         _top(report),
         _shares(report),
-        _sections(report),
     ]
 
 
@@ -97,10 +106,9 @@ def _summary(report: Report) -> str:
 def _totals(totals: Totals | None, found: Comparison | None) -> str:
     if totals is None:
         return ""
-    before = found.totals if found is not None and found.totals.total else None
     tiles = "".join(
         f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd>'
-        + (_change(getattr(before, kind), getattr(totals, kind)) if before is not None else "")
+        + (_change(found, kind, totals) if found is not None and found.totals.total else "")
         + "</div>"
         for kind, name in KINDS.items()
     )
@@ -111,48 +119,34 @@ def _totals(totals: Totals | None, found: Comparison | None) -> str:
     )
 
 
-def _change(before: int, now: int) -> str:
-    change = percent(before, now)
-    way = "same" if change == "0%" else "up" if now > before else "down"
+def _change(found: Comparison, kind: str, totals: Totals) -> str:
+    before, verdict = getattr(found.totals, kind), found.moved(kind, totals).verdict
+    way = {"rose": "up", "fell": "down"}.get(verdict, "same")
+    change = percent(before, getattr(totals, kind))
     return f'<dd class="change"><span class="{way}">{change}</span> <span>from {before:,}</span></dd>'
 
 
 def _advice(report: Report) -> str:
-    said = "".join(f"<li>{sentence(one, report.site_url)}</li>" for one in sentences.advice(report))
-    return section("What to do", f"<ul>{said}</ul>", "advice") if said else ""
+    said = "".join(
+        f"<li>{sentence(one.said, report.site_url)}{command(one.command) if one.command else ''}</li>"
+        for one in sentences.advice(report)
+    )
+    note = f'<p class="quiet">{sentences.COMMANDS}</p>' if report.fixes else ""
+    return section("What to do", f"<ul>{said}</ul>{note}", "advice") if said else ""
 
 
 def _changes(report: Report, found: Comparison | None) -> str:
-    if found is None or found.rows is None or not found.totals.total:
+    if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return ""
-    if not (found.risers or found.fallers or found.new or found.vanished):
-        return section("What changed", f"<p>{sentences.NOTHING}</p>", "changes")
-    most = max((max(one.counts) for one in (*found.risers, *found.fallers)), default=0)
-    key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
-    sides = [
-        _side(
-            "Risers",
-            _moved(report, found, found.risers, most),
-            "No page gained more than was expected.",
-        ),
-        _side(
-            "Fallers",
-            _moved(report, found, found.fallers, most),
-            "No page lost more than was expected.",
-        ),
-    ]
-    if report.totals is not None and report.totals.total < found.totals.total:
-        # A site that lost readers shows first where.
-        sides.reverse()
-    came = _side(
-        f"New pages ({found.new_pages:,})",
-        _once(report, "Readers", [(one.path, one.counts[1]) for one in found.new]),
-        "No new page has many readers.",
+    most = max(
+        (max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])),
+        default=0,
     )
-    came += _side(
-        f"Vanished pages ({found.vanished_pages:,})",
-        _once(report, "Readers before", [(one.path, one.counts[0]) for one in found.vanished]),
-        "No page that vanished had many readers.",
+    key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
+    sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
+    came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
+    came += _once(
+        report, "Vanished pages", "Readers before", [(one.path, one.counts[0]) for one in found.vanished]
     )
     return section(
         "What changed",
@@ -161,8 +155,8 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
 
 
-def _side(title: str, listed: str, nothing: str) -> str:
-    return f"<div><h3>{title}</h3>{listed or f'<p>{nothing}</p>'}</div>"
+def _side(title: str, listed: str) -> str:
+    return f"<div><h3>{title}</h3>{listed}</div>"
 
 
 def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int) -> str:
@@ -171,14 +165,17 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
         + bars(("before", found.name, one.counts[0]), ("now", report.name, one.counts[1]), most)
         + f"</th>{''.join(map(cell, one.counts))}"
         + cell(signed(one.gain), percent(*one.counts))
-        for one in pages
+        for one in pages[: report.number]
     ]
-    return table(("Page", "Before", "Now", "Change"), rows) if rows else ""
+    return table(("Page", "Before", "Now", "Change"), rows)
 
 
-def _once(report: Report, title: str, pages: Sequence[tuple[str, int]]) -> str:
-    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
-    return table(("Page", title), rows) if rows else ""
+def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
+    rows = [
+        f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}'
+        for name, number in pages[: report.number]
+    ]
+    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows)) if rows else ""
 
 
 def _top(report: Report) -> str:
@@ -196,16 +193,14 @@ def _top(report: Report) -> str:
 def _shares(report: Report) -> str:
     if not report.top_ai and not report.top_human:
         return ""
-    agents = _side(
-        "Read by AI agents", _by_share(report, report.top_ai), "AI agents prefer no page to others."
-    )
-    people = _side("Read by people", _by_share(report, report.top_human), "People prefer no page to others.")
+    sides = (("Read by AI agents", report.top_ai), ("Read by people", report.top_human))
+    pair = "".join(_side(title, _by_share(report, rows)) for title, rows in sides if rows)
     said = (
         "<p>Pages where the share of AI agents is higher or lower than on the whole site, by more than chance can explain. "
         "Pages with few readers rank lower, because their share is less certain.</p>"
     )
     return section(
-        "What AI agents read, and people do not", f'{said}<div class="pair">{agents}{people}</div>', "shares"
+        "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{pair}</div>', "shares"
     )
 
 
@@ -215,41 +210,34 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
         + cell(part(row["ai"], row["total"]))
         for row in listed
     ]
-    return table(("Page", "People", "AI agents", "AI share"), rows) if rows else ""
+    return table(("Page", "People", "AI agents", "AI share"), rows)
 
 
 def _sections(report: Report) -> str:
-    found = report.comparison
-    was_read = found.sections if found is not None else {}
-    listed = listed_sections(report.sections, was_read)
-    if len(listed) < 2:
-        return ""
-    rows = []
-    for name, now, before in listed:
-        label = "All other pages" if name == OTHER else path(name)
-        readings = now.readings
-        cells = cell(now.pages) + cell(readings.total) + cell(part(readings.ai, readings.total))
-        if before is not None:
-            was = before.readings.total
-            cells += cell(signed(readings.total - was), percent(was, readings.total))
-        rows.append(f'<th scope="row">{label}</th>{cells}')
-    changed = ("Change",) if was_read else ()
-    columns = ("Section", "Pages", "Readings", "AI share", *changed)
-    said = "<p>Readings, grouped by the first part of the path. A visitor of three pages counts three times, so readings are not people.</p>"
-    return section("Sections", said + table(columns, rows), "sections")
+    columns, listed = sentences.sections(report)
+    rows = [
+        f'<th scope="row">{"All other sections" if name == OTHER else path(name)}</th>'
+        + "".join(map(cell, cells))
+        for name, *cells in listed
+    ]
+    said = f"<p>{sentences.visits(report)}</p>"
+    return section("Sections", said + table(columns, rows), "sections") if len(rows) > 1 else ""
 
 
 def _pair(human: int, ai: int, most: int) -> str:
     return bars(("human", KINDS["human"], human), ("ai", KINDS["ai"], ai), most)
 
 
-def _part(report: Report, missing: Part, title: str, shown: str) -> str:
-    """A part, or why it is missing if no option excludes it."""
-    if shown or missing not in report.left_out:
-        return shown
+def _trend(report: Report) -> str:
+    """The trend, or why it is missing if no option excludes it."""
+    if report.trend is not None:
+        return chart.show(report.trend, sentences.trend_notes(report))
+    if Part.TREND not in report.left_out:
+        return ""
+    line, cost = report.more.get(Part.TREND, ("", ""))
+    more = f" This command shows it. It takes {cost}: {command(line)}" if line else ""
     return section(
-        title,
-        f'<p class="quiet">{NAMES[missing].capitalize()}: not shown, because {text(report.left_out[missing])}.</p>',
+        "The trend", f'<p class="quiet">Not shown, because {text(report.left_out[Part.TREND])}.{more}</p>'
     )
 
 

@@ -1,16 +1,19 @@
-"""The optional parts of a report, the trend and the comparison: which are wanted and what they cost, before anything is sent."""
+"""The optional parts of a report, the comparison, what to fix, and the trend: which are wanted and what they cost, before anything is sent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from docplatform import DocPlatformError, Plan
 from docplatform.cli.days import beside
+from docplatform.cli.fix import plans, written
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
@@ -18,22 +21,32 @@ if TYPE_CHECKING:
 
     from docplatform import Client
     from docplatform.cli.days import Days
+    from docplatform.cli.session import Session
 
 
 class Part(StrEnum):
     """An optional part of the report."""
 
-    TREND = "trend"
     COMPARISON = "comparison"
+    FIXES = "fixes"
+    TREND = "trend"
 
 
-NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.COMPARISON: "the pages that changed"}
+NAMES: dict[Part, str] = {
+    Part.COMPARISON: "the pages that changed",
+    Part.FIXES: "what readers stumble over",
+    Part.TREND: "the trend",
+}
+"""The parts, in the order in which they are read."""
 OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--before"}
 """The option that asks for a part."""
 MAX_UNASKED = 25
 """The most requests that a part may cost without its option."""
 ROWS = 250
 """The rows of one request."""
+LATER = "the period has not begun"
+MONTHS = 12
+"""The length of a trend, unless the period is longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,22 +61,29 @@ class Asked:
     """The period to compare with."""
     compared: bool = True
     """``False`` for ``--no-compare``."""
+    feedback: bool = True
+    """``False`` for ``--no-feedback``."""
     title: str | None = None
     site_url: str | None = None
+    again: tuple[str, ...] = ()
+    """The options of a command that writes this report again."""
 
     def named(self, part: Part) -> bool:
         """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
-        return self.before is not None if part is Part.COMPARISON else self.every not in (None, "none")
+        asked = {Part.COMPARISON: self.before is not None, Part.TREND: self.every not in (None, "none")}
+        return asked.get(part, False)
 
     def unwanted(self, part: Part) -> bool:
         """Whether an option excludes the part."""
-        return not self.compared if part is Part.COMPARISON else self.every == "none"
+        wanted = {Part.COMPARISON: self.compared, Part.FIXES: self.feedback, Part.TREND: self.every != "none"}
+        return not wanted[part]
 
 
 @dataclass
 class Ahead:
     """What will be read, what it costs, and which parts are left out."""
 
+    session: Session
     client: Client
     asked: Asked
     days: Days | None = None
@@ -72,67 +92,91 @@ class Ahead:
     """The period that it is compared with."""
     whole: Plan | None = None
     """What the period costs; ``None`` if its days are not known."""
-    plans: dict[Part, Plan] = field(default_factory=dict)
+    plans: dict[Part, list[Plan]] = field(default_factory=dict)
     """What each part costs that will be read."""
     every: Literal["day", "week", "month"] | None = None
     """The length of the trend's slices."""
+    trend: tuple[date, date] | None = None
+    """The days of the trend."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is missing that no option excludes."""
+    more: dict[Part, tuple[str, str]] = field(default_factory=dict)
+    """The command that adds a part that costs too much, and what it costs."""
 
     def leave_out(self, part: Part, why: str) -> None:
         """Leaves a part out."""
         self.plans.pop(part, None)
         self.left_out[part] = why
 
-    def afford(self, part: Part, requests: int) -> None:
-        """Leaves a part out if it costs too much and no option asks for it."""
-        if self.asked.named(part):
-            return
+    def afford(self, part: Part, requests: int) -> bool:
+        """Whether a part is read. It is left out if it costs too much and no option asks for it."""
         left = self.client.stats.budget_left
-        if requests > MAX_UNASKED:
-            self.leave_out(
-                part, f"that takes {count(requests, 'more request')}, and {OPTIONS[part]} was not given"
-            )
-        elif left is not None and requests > left:
-            self.leave_out(part, "too little of the request budget is left")
+        few = left is None or requests <= left
+        if self.asked.named(part) or (few and requests <= MAX_UNASKED):
+            return True
+        why = "too little of the request budget is left"
+        self.leave_out(part, f"that takes {count(requests, 'more request')}" if few else why)
+        hours = self.client._hours(requests)
+        waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
+        self.more[part] = self._command(part), count(requests, "request") + waits
+        return False
+
+    def _command(self, part: Part) -> str:
+        """A command to copy that adds a part."""
+        period = () if self.days is None else (written(self.days),)
+        if part is Part.FIXES:
+            return self.shared.again("fix", *period)
+        option: tuple[str, ...] = ()
+        if part is Part.COMPARISON and self.before is not None:
+            option = "--before", written(self.before)
+        elif self.every is not None:
+            option = "--every", self.every
+        return self.shared.again("report", *period, *option, *self.asked.again)
+
+    @property
+    def shared(self) -> Session:
+        """The session for commands in the report. A report is sent to others, so they do not name the files of keys."""
+        return replace(self.session, api_key_file=None, ca_bundle=None)
 
     def costs(self) -> list[Plan]:
         """What each request of the report costs, part by part."""
         unknown, one = Plan(1, 0, False, None, ()), Plan(1, 0, True, None, ())
         totals = [one] if self.before is not None and Part.COMPARISON not in self.plans else []
-        return [self.whole or unknown, *self.plans.values(), *totals]
+        return [self.whole or unknown, *chain(*self.plans.values()), *totals]
 
     def announced(self) -> Iterator[str]:
         """Lines that tell a person what will be sent."""
-        costs = [_cost(self.whole, f"pages of {self.days.name}" if self.days is not None else "pages")]
-        if Part.TREND in self.plans:
-            costs.append(f"{self.plans[Part.TREND].requests or 'none'} for the trend by {self.every}")
+        whole = [] if self.whole is None else [self.whole]
+        costs = [_cost(whole, f"pages of {self.days.name}" if self.days is not None else "pages")]
         if Part.COMPARISON in self.plans and self.before is not None:
             costs.append(_cost(self.plans[Part.COMPARISON], f"pages of {self.before.name}"))
         elif self.before is not None:
             costs.append(f"one for the totals of {self.before.name}")
+        for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
+            if part in self.plans:
+                costs.append(f"{sum(one.requests for one in self.plans[part]) or 'none'} for {text}")
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
     def why(self, part: Part) -> str:
         """A line that tells a person why a part is left out."""
-        return f"Left out: {NAMES[part]}, because {self.left_out[part]}."
+        command = f" To add it ({self.more[part][1]}): {self.more[part][0]}" if part in self.more else ""
+        return f"Left out: {NAMES[part]}, because {self.left_out[part]}.{command}"
 
 
-def plan(client: Client, asked: Asked) -> Ahead:
+def plan(session: Session, client: Client, asked: Asked) -> Ahead:
     """Plans the report without sending anything. A usage error if a part that an option asks for is impossible."""
-    ahead = Ahead(client, asked)
+    ahead = Ahead(session, client, asked)
     wanted = [part for part in NAMES if not asked.unwanted(part)]
     if why := _days(ahead):
         for part in wanted:
             if asked.named(part):
                 raise click.UsageError(f"{OPTIONS[part]} needs a period such as 2026-01: {why}")
             ahead.leave_out(part, why)
-        return ahead
-    if Part.TREND in wanted:
-        _plan_trend(ahead)
-    if Part.COMPARISON in wanted:
-        _plan_comparison(ahead)
+    elif ahead.days is not None:
+        steps = {Part.COMPARISON: _plan_comparison, Part.FIXES: _plan_fixes, Part.TREND: _plan_trend}
+        for part in wanted:
+            steps[part](ahead, ahead.days)
     return ahead
 
 
@@ -151,53 +195,66 @@ def _days(ahead: Ahead) -> str | None:
     return None
 
 
-def _plan_trend(ahead: Ahead) -> None:
-    days = ahead.days
-    if days is None:
-        return
-    every = ahead.asked.every or _every(days.number)
-    if every == "none":
-        return
-    try:
-        found = ahead.client.plan_visitors(
-            date_from=days.date_from, date_to=days.date_to, every=every, by_path=False
-        )
-    except DocPlatformError:
-        raise
-    except ValueError:
-        if ahead.asked.named(Part.TREND):
-            raise
-        later = days.date_from > datetime.now(UTC).date()
-        ahead.leave_out(Part.TREND, f"the period {'has not begun' if later else 'is too long'}")
-        return
-    if len(found.slices) == 1:
-        cut = found.slices[0].date_to < days.date_to
-        why = (
-            f"only one {every} of the period has begun" if cut else f"the period lies within a single {every}"
-        )
-        ahead.leave_out(Part.TREND, why)
-        return
-    ahead.every, ahead.plans[Part.TREND] = every, found
-    ahead.afford(Part.TREND, found.requests)
-
-
-def _every(days: int) -> Literal["day", "week", "month"]:
-    """Days up to a fortnight, weeks up to a quarter, else months, because each slice costs a request."""
-    return "day" if days <= 14 else "week" if days <= 92 else "month"
-
-
-def _plan_comparison(ahead: Ahead) -> None:
+def _plan_comparison(ahead: Ahead, _: Days) -> None:
     before = ahead.before
     if before is None:
         ahead.leave_out(Part.COMPARISON, "there is no period before it")
         return
     found = ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)
-    ahead.plans[Part.COMPARISON] = found
+    ahead.plans[Part.COMPARISON] = [found]
     if found.exact:
         ahead.afford(Part.COMPARISON, found.requests)
 
 
-def _cost(plan: Plan | None, what: str) -> str:
-    if plan is not None and plan.exact:
-        return f"{plan.requests or 'none'} for the {what}"
+def _plan_fixes(ahead: Ahead, days: Days) -> None:
+    """The visitors are read anyway, so only the other listings cost requests."""
+    if _is_later(days):
+        ahead.leave_out(Part.FIXES, LATER)
+    else:
+        ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
+
+
+def _plan_trend(ahead: Ahead, days: Days) -> None:
+    every = ahead.asked.every or "month"
+    if every == "none":
+        return
+    first, end = days[:2]
+    if ahead.asked.every is None:
+        # Whole months, so that next month only one of them is new.
+        last = end - timedelta(1)
+        months = 12 * last.year + last.month - 1
+        first, end = min(first.replace(day=1), _month(months - MONTHS + 1)), _month(months + 1)
+    try:
+        found = ahead.client.plan_visitors(date_from=first, date_to=end, every=every, by_path=False)
+    except DocPlatformError:
+        raise
+    except ValueError:
+        if ahead.asked.named(Part.TREND):
+            raise
+        ahead.leave_out(Part.TREND, LATER if _is_later(days) else "the period is too long")
+        return
+    if len(found.slices) == 1:
+        cut = found.slices[0].date_to < end
+        why = (
+            f"only one {every} of the period has begun" if cut else f"the period lies within a single {every}"
+        )
+        ahead.leave_out(Part.TREND, why)
+        return
+    ahead.every, ahead.trend, ahead.plans[Part.TREND] = every, (first, end), [found]
+    ahead.afford(Part.TREND, found.requests)
+
+
+def _is_later(days: Days) -> bool:
+    return days.date_from > datetime.now(UTC).date()
+
+
+def _month(number: int) -> date:
+    """The first day of a month, counted from the year 0."""
+    year, month = divmod(min(max(number, 12), 12 * 9999 + 11), 12)
+    return date(year, month + 1, 1)
+
+
+def _cost(plans: list[Plan], what: str) -> str:
+    if plans and all(plan.exact for plan in plans):
+        return f"{sum(plan.requests for plan in plans) or 'none'} for the {what}"
     return f"one for each {ROWS} {what}"

@@ -1,7 +1,6 @@
-"""Reads what the report shows: its period, then the trend, then the period before.
+"""Reads what the report shows: its period, the period before, what readers stumble over, and the trend.
 
-If the period cannot be read, the report fails. If the trend or the period before cannot be read, the report is made without it
-and says why.
+If the period cannot be read, the report fails. If another part cannot be read, the report is made without it and says why.
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
+from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
+from docplatform.cli.fix import command, written
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from docplatform import Client, Totals
+    from docplatform import Client, FixList
     from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
-MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
-"""The most rows that are kept for a comparison without ``--before``: if there are more, the period before is not read."""
+MAX_KEPT = 40_000
+"""The most rows that are kept while it is not known whether they will be compared."""
 
 
 @dataclass(kw_only=True)
@@ -45,8 +46,9 @@ def read(session: Session, client: Client, ahead: Ahead) -> Found:
     """Reads what is planned. Raises only if the period itself cannot be read."""
     reading = _Reading(session, client, ahead)
     reading.period()
-    reading.trend()
     reading.comparison()
+    reading.fixes()
+    reading.trend()
     return reading.found
 
 
@@ -58,7 +60,7 @@ class _Reading:
         self._visitors = client.visitors(
             date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
         )
-        self._now: dict[str, Totals] = {}
+        self._now: list[figures.Row] | None = None
         self.found = Found(
             project=session.project_id(),
             name=ranges.name(asked.date_from, asked.date_to) or "",
@@ -67,7 +69,9 @@ class _Reading:
             date_to=asked.date_to,
             made=datetime.now(UTC),
             site_url=asked.site_url,
+            number=asked.number,
             left_out=ahead.left_out,
+            more=ahead.more,
         )
         if asked.title is not None:
             self.found.title = asked.title
@@ -77,56 +81,36 @@ class _Reading:
     def period(self) -> None:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
         gathering = figures.Gathering(self._asked.number)
-        plan = self._ahead.plans.get(Part.COMPARISON)
-        kept = plan is not None
-        most = None if self._asked.named(Part.COMPARISON) else MAX_COMPARED
+        plans = self._ahead.plans.get(Part.COMPARISON, [])
+        is_certain = bool(plans) and (self._asked.named(Part.COMPARISON) or plans[0].exact)
+        kept: list[figures.Row] | None = []
         found = self.found
         with self._counted("the pages"), self._progress("Reading visitors") as progress:
             for row in counted(self._visitors, progress):
                 gathering.add(row)
-                if kept:
-                    figures.keep(row, self._now)
-                    kept = most is None or len(self._now) <= most
+                if kept is not None:
+                    kept.append(_row(row))
+                    kept = kept if is_certain or len(kept) <= MAX_KEPT else None
             found.totals = self._visitors.totals()
-        if plan is not None and plan.exact and not kept:
-            # The period before is in the store and costs nothing, but there is nothing to compare it with.
-            why = f"the period has more than {MAX_COMPARED:,} pages, and --before was not given"
-            self._ahead.leave_out(Part.COMPARISON, why)
-            self._session.say(self._ahead.why(Part.COMPARISON))
+        self._now = kept
         vars(found).update(vars(gathering.figures()))
         found.warnings += self._visitors.warnings
 
-    def trend(self) -> None:
-        """Reads the period in slices."""
-        every, days = self._ahead.every, self._ahead.days
-        plan = self._ahead.plans.get(Part.TREND)
-        if plan is None or days is None or every is None or not self._affords(Part.TREND, plan.requests):
-            return
-        with self._part(Part.TREND), self._progress(f"Reading the trend by {every}"):
-            read = self._client.visitor_trend(
-                date_from=days.date_from,
-                date_to=days.date_to,
-                every=every,
-                on_budget=self._on_budget(Part.TREND),
-            )
-            slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
-            self.found.trend = figures.Trend(
-                every=every, slices=slices, open_from=read.open_from, running=read._running
-            )
-            self.found.warnings += read.warnings
-
     def comparison(self) -> None:
         """Reads the period before: its pages, or only its totals if the pages cost too much."""
-        plan, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
+        plans, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
         if before is None:
             return
         # If the store does not know how many rows it has, assume as many as the period has.
-        if plan is not None and self._affords(
-            Part.COMPARISON, plan.requests if plan.exact else max(1, ceil(self.found.rows / parts.ROWS))
+        if plans and self._affords(
+            Part.COMPARISON, plans[0].requests if plans[0].exact else max(1, self._pages_of_rows())
         ):
             self._pages(before)
         else:
             self._totals(before)
+
+    def _pages_of_rows(self) -> int:
+        return ceil(self.found.rows / parts.ROWS)
 
     def _pages(self, before: Days) -> None:
         text = f"Reading {before.name}"
@@ -134,11 +118,9 @@ class _Reading:
             visitors = self._client.visitors(
                 date_from=before.date_from, date_to=before.date_to, on_budget=self._on_budget(Part.COMPARISON)
             )
-            rows = list(counted(visitors, progress, text))
             self.found.comparison = figures.compare(
-                rows,
-                self._now,
-                self._asked.number,
+                [_row(row) for row in counted(visitors, progress, text)],
+                self._now or [],
                 name=before.name,
                 dates=self._dates(before),
                 totals=visitors.totals(),
@@ -146,6 +128,48 @@ class _Reading:
                 unfinished=self._is_running(before),
             )
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
+
+    def fixes(self) -> None:
+        """Reads what readers stumble over. The visitors were read before, or are in the store."""
+        plans, days = self._ahead.plans.get(Part.FIXES), self._ahead.days
+        if not plans or days is None:
+            return
+        requests = sum(plan.requests for plan in plans)
+        if self._now is None:
+            whole = self._client.plan_visitors(date_from=days.date_from, date_to=days.date_to)
+            requests += whole.requests if whole.exact else self._pages_of_rows()
+        if not self._affords(Part.FIXES, requests):
+            return
+        rows = None if self._now is None else ({"path": row[0], "human": row[1]} for row in self._now)
+        with self._part(Part.FIXES), self._progress("Reading what readers say"):
+            on_budget = self._on_budget(Part.FIXES)
+            read = fix_first(
+                self._client, written(days), self._asked.number, None, on_budget=on_budget, visitors=rows
+            )
+            shared = self._ahead.shared
+            self.found.fixes = [(row, command(shared, days, row)) for row in cast("FixList", read)]
+
+    def trend(self) -> None:
+        """Reads a range in slices."""
+        every, days = self._ahead.every, self._ahead.trend
+        plans = self._ahead.plans.get(Part.TREND)
+        if not plans or days is None or every is None or not self._affords(Part.TREND, plans[0].requests):
+            return
+        with self._part(Part.TREND), self._progress(f"Reading the trend by {every}"):
+            read = self._client.visitor_trend(
+                date_from=days[0], date_to=days[1], every=every, on_budget=self._on_budget(Part.TREND)
+            )
+            slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
+            period = self._ahead.days[:2] if self._ahead.days is not None else None
+            wider = period is not None and any(one.date_to <= period[0] for one in slices)
+            self.found.trend = figures.Trend(
+                every=every,
+                slices=slices,
+                open_from=read.open_from,
+                running=read._running,
+                period=period if wider else None,
+            )
+            self.found.warnings += read.warnings
 
     def _totals(self, before: Days) -> None:
         """Reads only the totals: one request, which is enough to say whether the site grew."""
@@ -196,9 +220,7 @@ class _Reading:
                 yield
         except DocPlatformError as error:
             limit = isinstance(error, BudgetError | RateLimitError)
-            why = (
-                "the request limit was reached" if limit else f"it could not be read ({type(error).__name__})"
-            )
+            why = "the request limit was reached" if limit else "the numbers could not be read"
             self._ahead.leave_out(part, why)
             if self._asked.named(part):
                 self.found.failed = self.found.failed or error
@@ -209,8 +231,11 @@ class _Reading:
 
     def _affords(self, part: Part, requests: int) -> bool:
         """Whether the budget allows a part. If not, it is left out."""
-        self._ahead.afford(part, requests)
-        if part in self._ahead.left_out:
+        affords = self._ahead.afford(part, requests)
+        if not affords:
             self._session.say(self._ahead.why(part))
-            return False
-        return True
+        return affords
+
+
+def _row(row: dict[str, Any]) -> figures.Row:
+    return row["path"], row["human"], row["ai"], row["total"]

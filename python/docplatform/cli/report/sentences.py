@@ -1,20 +1,23 @@
-"""What changed, and what to do about it, in a few sentences made from the numbers."""
+"""What changed, where, and what to do about it, in a few sentences made from the numbers. No two of them name the same page."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docplatform._hooks import changes
+from docplatform._hooks.fix import plain
 from docplatform.cli.output import count
-from docplatform.cli.report.figures import share
+from docplatform.cli.report.figures import SECTIONS_SHOWN, share
+from docplatform.cli.report.parts import Part
 from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from docplatform import Totals
-    from docplatform.cli.report.figures import Change, Comparison, Report
+    from docplatform.cli.report.figures import Change, Comparison, Report, Section
 
 
 class PagePath(str):
@@ -23,23 +26,44 @@ class PagePath(str):
     __slots__ = ()
 
 
-Sentence = list[str]
-"""The parts of a sentence. Each path is a :class:`PagePath`."""
+class SectionPath(str):
+    """The beginning of paths in a sentence. No page has to have it."""
 
-NOTHING = "No page changed by more than chance, the growth of the whole site and the usual ups and downs of its pages explain."
+    __slots__ = ()
+
+
+Sentence = list[str]
+"""The parts of a sentence. Each path is a :class:`PagePath` or a :class:`SectionPath`."""
+
+
+class Advice(NamedTuple):
+    """One thing to do."""
+
+    said: Sentence
+    command: str = ""
+    """A command to copy that does it."""
+
+    @property
+    def pages(self) -> set[str]:
+        """The pages that it names."""
+        return {one for one in self.said if isinstance(one, PagePath)}
+
+
 READERS = {"human": "people", "ai": "AI agents", "total": "readers"}
 """The kinds of readers in a sentence."""
+VISITS = {"human": "page visits by people", "ai": "page visits by AI agents", "total": "page visits"}
+"""Their sums over pages."""
 _NAMED = 3
-"""How many pages a sentence names."""
+"""How many pages or sections a sentence names."""
 _DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
-"""A month or a day in a path, such as ``/changelog/2026-09``."""
+"""A month or a day in a path, such as ``/changelog/2026-09``. Such a page is read less when its month is over."""
 _SEEN = 0.9
 """The share of AI agents from which the advice says that hardly any people read a page."""
 
 
 def summary(report: Report) -> list[Sentence]:
-    """Two or three sentences: how the number of readers changed, who they are, and which pages changed most. A period that is not
-    over is not said to fall."""
+    """How the number of readers changed, who they are, and where: the sections that moved, then pages that :func:`advice` does not
+    name. A period that is not over is not said to fall."""
     if report.totals is None or not report.totals.total:
         return []
     found = report.comparison
@@ -47,17 +71,15 @@ def summary(report: Report) -> list[Sentence]:
     so_far = capital(report.name) + (
         f" is not over: {readers} so far" if report.unfinished else f": {readers}"
     )
+    said: list[str]
     if found is None or not found.totals.total:
-        return [[f"{so_far}, {_kinds(report.totals)}."], [_agents(report.totals)]]
-    if report.unfinished:
-        sentences: list[Sentence] = [
-            [f"{so_far}; {found.name} had {found.totals.total:,}."],
-            [f"These are {_kinds(report.totals)}. {_agents(report.totals)}"],
-        ]
+        said = [f"{so_far}, {_kinds(report.totals)}.", _agents(report.totals)]
+    elif report.unfinished:
+        kinds = f"These are {_kinds(report.totals)}. {_agents(report.totals)}"
+        said = [f"{so_far}; {found.name} had {found.totals.total:,}.", kinds]
     else:
-        sentences = [[one] for one in _site(report.totals, found)]
-    pages = [*_pages(report.totals, found, report.unfinished)]
-    return [*sentences, pages] if any(pages) else sentences
+        said = [*_site(report, report.totals, found)]
+    return [*([one] for one in said), *_where(report)]
 
 
 def _kinds(totals: Totals) -> str:
@@ -68,13 +90,16 @@ def _agents(totals: Totals) -> str:
     return f"{part(totals.ai, totals.total)} of all readers are AI agents."
 
 
-def _site(now: Totals, found: Comparison) -> Iterator[str]:
+def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
     """How the site changed: people and AI agents first if one of them rose and the other did not."""
     before = found.totals
     # "in 5 May 2026" is no English.
     of_days = found.name[:1].isdigit() and " " in found.name
-    when = f"({found.name})" if of_days else f"in {found.name}"
-    ends = f"from {before.total:,} {when} to {now.total:,}"
+    when, ends = (f"({found.name})" if of_days else f"in {found.name}"), f"{now.total:,}"
+    if report.days is not None and report.days != found.days:
+        when += f" ({count(found.days, 'day')})"
+        ends += f" in {count(report.days, 'day')}"
+    ends = f"from {before.total:,} {when} to {ends}"
     people, agents, readers = (found.moved(kind, now) for kind in READERS)
     kinds = f"People {people.said}, and AI agents {agents.said}"
     if found.parted(now):
@@ -86,100 +111,147 @@ def _site(now: Totals, found: Comparison) -> Iterator[str]:
     yield f"{kinds}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
 
 
-def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
-    if found.rows is None:
-        return
-    gained = sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path))[:_NAMED]
-    lost = sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path))[:_NAMED]
-    vanished_pages = found.vanished_pages
-    if unfinished:
-        # Nearly every page has fewer readers than it will have.
-        lost, vanished_pages = [], 0
-    if now.total < found.totals.total and not unfinished:
-        # A site that lost readers wants to know first where.
-        yield from _most(lost, f"lost the most {READERS[found.of]}")
-        yield from _most(gained[:1], "gained the most", " ")
-    else:
-        yield from _most(gained, f"gained the most {READERS[found.of]}")
-        yield from _most(lost[:1], "lost the most", " ")
-    came = (
-        [f"{count(found.new_pages, 'page')} {_verb(found.new_pages, 'is', 'are')} new"]
-        if found.new_pages
-        else []
-    )
-    gone = (
-        [f"{count(vanished_pages, 'page')} {_verb(vanished_pages, 'has', 'have')} vanished"]
-        if vanished_pages
-        else []
-    )
-    if came or gone:
-        yield f" {', and '.join([*came, *gone])}."
-
-
-def _verb(number: int, one: str, many: str) -> str:
-    return one if number == 1 else many
-
-
-def _most(pages: list[Change], verb: str, before: str = "") -> Iterator[str]:
-    yield before if pages else ""
-    for at, page in enumerate(pages):
-        yield "" if not at else " and " if at == len(pages) - 1 else ", "
-        yield PagePath(page.path)
-        before_, now = page.counts
-        why = ", new" if not before_ else ", gone" if not now else ""
-        yield f" ({signed(page.gain)}{why})"
-    if pages:
-        yield f" {verb}."
-
-
-def advice(report: Report) -> Iterator[Sentence]:
-    """What to look at. Each advice follows from a number of the report."""
+def _where(report: Report) -> Iterator[Sentence]:
     found = report.comparison
-    if found is not None and found.fallers and not report.unfinished:
-        # What is of a month or a day is read less when that is over.
-        page = next((one for one in found.fallers if not _DATED.search(one.path)), found.fallers[0])
-        yield [
-            "Look at ",
-            PagePath(page.path),
-            f" first: it lost {_readers_of(page)} ({percent(*page.counts)}).",
-        ]
-    if found is not None and found.vanished and not report.unfinished:
-        pages = found.vanished[:_NAMED]
-        more = found.vanished_pages - len(pages)
-        yield [
-            f"Nobody reads {'this page' if found.vanished_pages == 1 else 'these pages'} any more: ",
-            *_paths(pages),
-            f" and {more:,} more" if more else "",
-            ". If it was moved, check its redirect."
-            if found.vanished_pages == 1
-            else ". If they were moved, check their redirects.",
-        ]
-    alone = next((row for row in report.top_ai if share(row) >= _SEEN), None)
-    if alone is not None:
-        yield [
-            "AI agents read ",
-            PagePath(alone["path"]),
-            f", but hardly any people do: {part(alone['ai'], alone['total'])} of its readers are agents.",
-            " Agents do not report mistakes, so check that the page is up to date.",
-        ]
-    if found is not None and found.risers:
-        page = found.risers[0]
-        yield [
-            PagePath(page.path),
-            f" gained {_readers_of(page)}, so it is a good page to improve next.",
-        ]
+    if Part.COMPARISON in report.left_out:
+        yield [f"It is not known which pages changed, because {report.left_out[Part.COMPARISON]}."]
+    if found is None or found.rows is None or not found.totals.total:
+        return
+    ways = ("rose",) if report.unfinished else ("fell", "rose")
+    moved = {way: [one for one in found.sections if one.way == way and one.pages > 1] for way in ways}
+    if any(moved.values()):
+        yield [*_sections(found, moved)]
+    sides = {
+        "gained": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
+        "lost": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
+    }
+    if report.unfinished:
+        del sides["lost"]
+    if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
+        yield [NOTHING]
+    named = {page for one in advice(report) for page in one.pages}
+    most, fell = _NAMED, report.sides[0][0] == "Fallers"
+    for verb, pages in reversed(sides.items()) if fell else sides.items():
+        shown = [one for one in pages if one.path not in named][:most]
+        if shown:
+            most = 1
+            among = f"{len(pages):,} pages {verb} {READERS[found.of]}, among them "
+            more = len(pages) > len(shown)
+            yield [among if more else "", *_paths(shown), "." if more else f" {verb} {READERS[found.of]}."]
 
 
-def _readers_of(page: Change) -> str:
-    number = abs(page.gain)
-    return count(number, "reader") if page.of == "total" else f"{number:,} {READERS[page.of]}"
+NOTHING = "No section and no page changed by more than chance, the growth of the whole site and its usual ups and downs explain."
+
+
+def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[str]:
+    """The sections that moved: ``Page visits fell in /api (-17%); on all other pages they rose by 4%``."""
+    yield capital(VISITS[found.of])
+    named: list[Section] = []
+    for way, sections in moved.items():
+        shown = sections[:_NAMED]
+        yield f"{', and they' if named and shown else ''} {way} in " if shown else ""
+        for at, one in enumerate(shown):
+            yield _joint(at, shown)
+            yield SectionPath(one.name)
+            yield f" ({percent(one.before, one.now)})"
+        named += shown
+    before, now = (
+        sum(getattr(one, side) for one in found.sections if one not in named) for side in ("before", "now")
+    )
+    change = percent(before, now)
+    if before and now and change != "0%":
+        way = "rose" if now > before else "fell"
+        by = f"to {change} as many" if change.endswith("times") else f"by {change[1:]}"
+        yield f"; on all other pages they {way} {by}"
+    yield "."
+
+
+def _joint(at: int, listed: Sequence[object]) -> str:
+    """What stands before an item of a list."""
+    return "" if not at else " and " if at == len(listed) - 1 else ", "
 
 
 def _paths(pages: Sequence[Change]) -> Iterator[str]:
     for at, page in enumerate(pages):
-        if at:
-            yield ", "
+        yield _joint(at, pages)
         yield PagePath(page.path)
+        before, now = page.counts
+        yield f" ({signed(page.gain)}{', new' if not before else ', gone' if not now else ''})"
+
+
+def advice(report: Report) -> list[Advice]:
+    """What to do. Each advice rests on a number of the report."""
+    found = [Advice([*_problem(row)], command) for row, command in report.fixes[:_NAMED]]
+    found = found or [Advice([*one]) for one in _changed(report)]
+    if Part.COMPARISON in report.more:
+        command, cost = report.more[Part.COMPARISON]
+        found.append(Advice([f"This command compares the pages, too. It takes {cost}:"], command))
+    return found
+
+
+COMMANDS = "A command hands its task to the docs agent, which opens a pull request for review."
+
+
+def _problem(row: Mapping[str, Any]) -> Iterator[str]:
+    if row["query"] is None:
+        people = f"{row['readers']:,} {'person' if row['readers'] == 1 else 'people'}"
+        yield from ("Improve ", PagePath(row["path"]), f": {row['why']} This concerns about {people}.")
+    else:
+        yield f"Answer the search “{plain(row['query'])}”: {row['why']}"
+
+
+def _changed(report: Report) -> Iterator[Iterable[str]]:
+    """What to look at where pages or sections changed significantly."""
+    found = report.comparison
+    if found is None or not (
+        found.risers or found.fallers or found.new or found.vanished or any(one.way for one in found.sections)
+    ):
+        return
+    fallers, vanished = (
+        [one for one in pages if not _DATED.search(one.path) and not report.unfinished]
+        for pages in (found.fallers, found.vanished)
+    )
+    for page in fallers[:1]:
+        lost = count(-page.gain, "reader") if page.of == "total" else f"{-page.gain:,} {READERS[page.of]}"
+        yield PagePath(page.path), f" lost {lost} ({percent(*page.counts)}): look at this page first."
+    if vanished:
+        shown = vanished[:_NAMED]
+        more = len(vanished) - len(shown)
+        alone = len(vanished) == 1
+        yield (
+            "Nobody reads ", *(part for at, one in enumerate(shown) for part in (_joint(at, shown), PagePath(one.path))),
+            f" any more, nor {count(more, 'other page')}. " if more else " any more. ",
+            "If it was moved, check its redirect." if alone else "If they were moved, check their redirects.",
+        )  # fmt: skip
+    known = {page.path for page in (*fallers[:1], *vanished)}
+    for row in (row for row in report.top_ai[:1] if share(row) >= _SEEN and row["path"] not in known):
+        yield (
+            PagePath(row["path"]), f" is read by AI agents, and by hardly any people: {part(row['ai'], row['total'])} of its readers are agents.",
+            " Agents do not report mistakes, so check that the page is up to date.",
+        )  # fmt: skip
+
+
+def visits(report: Report) -> str:
+    """What the table of sections counts."""
+    found = report.comparison
+    kind = VISITS[found.of if found is not None and found.rows else "total"]
+    return f"{capital(kind)}, added up by the first part of the path: a visitor of three pages counts three times."
+
+
+def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
+    """The columns and the rows of the table of sections: those that moved first, or those that are read most."""
+    found = report.comparison
+    if found is not None and found.rows:
+        columns: Sequence[str] = ("Section", "Pages", "Before", "Now", "Change")
+        rows: list[tuple[str, ...]] = [
+            (one.name, f"{one.pages:,}", f"{one.before:,}", f"{one.now:,}", percent(one.before, one.now))
+            for one in found.sections
+        ]
+    else:
+        columns = ("Section", "Pages", "Visits", "AI share")
+        read = sorted(report.sections.items(), key=lambda one: (-one[1].total, one[0]))
+        rows = [(name, f"{one.pages:,}", f"{one.total:,}", part(one.ai, one.total)) for name, one in read]
+    return columns, rows[:SECTIONS_SHOWN]
 
 
 def chance(found: Comparison) -> str:
@@ -200,8 +272,6 @@ def notes(report: Report) -> Iterator[str]:
         yield f"{capital(found.name)} {late}."
     if not found.totals.total:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
-    if report.days is not None and report.days != found.days:
-        yield f"{capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
     if report.totals is not None and any(found.moved(kind, report.totals).per for kind in READERS):
         yield "Changes are counted per day or per working day where that explains a part of them."
 
@@ -211,11 +281,12 @@ def trend_notes(report: Report) -> Iterator[str]:
     trend = report.trend
     if trend is None:
         return
-    whole = f" to the period's {report.totals.total:,}" if report.totals is not None else ""
     yield (
-        f"Each point is the number of unique visitors in one {trend.every}. Points do not add up{whole}: "
-        f"a visitor who comes in two {trend.every}s counts in both, but only once in the period."
+        f"Each point is the number of unique visitors in one {trend.every}. Points do not add up: a visitor who comes in two "
+        f"{trend.every}s counts in both."
     )
+    if trend.period is not None:
+        yield f"The {trend.every} of this report is shaded."
     why = ""
     if any(map(trend.cut, trend.slices)):
         why = f"The period begins or ends in the middle of a {trend.every}. "

@@ -39,8 +39,3 @@ def part(number: int, whole: int) -> str:
     if 0 < 200 * (whole - number) <= whole:
         return ">99%"
     return f"{100 * number / whole:.0f}%"
-
-
-def listed(words: list[str]) -> str:
-    """Words joined for a sentence: ``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
