@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use crate::config::url::Segment;
 use crate::lock;
 
-/// The time after its creation in which a job may not be found.
+/// A new job may not be found for this time.
 const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 
-/// Each job has its project, and the end of the time in which it may be missing.
+/// Project, job, and the time until which the job may be missing.
 #[derive(Default)]
 pub(crate) struct NewJobs(Mutex<Vec<(Segment, Segment, Instant)>>);
 
@@ -23,7 +23,7 @@ impl NewJobs {
         jobs.push((project.clone(), id.clone(), at + MAX_CREATION_LAG));
     }
 
-    /// The end of the time in which a job may be missing.
+    /// The time until which a job may be missing.
     pub(crate) fn until(&self, project: &Segment, id: &Segment) -> Option<Instant> {
         let jobs = lock(&self.0);
         jobs.iter()

@@ -140,7 +140,7 @@ pub(crate) struct OpenWait {
 
 impl OpenWait {
     const FIRST_PAUSE: Duration = Duration::from_millis(20);
-    const MAX_PAUSE: Duration = Duration::from_millis(500);
+    const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
     pub(crate) fn new(why: &'static str, fields: LogFields) -> Self {
         Self {
@@ -160,7 +160,7 @@ impl OpenWait {
     /// Pauses until the next check; `false` if `deadline` comes first.
     pub(crate) async fn pause(&mut self, deadline: Instant) -> bool {
         let at = Instant::now() + self.step;
-        self.step = (self.step * 2).min(Self::MAX_PAUSE);
+        self.step = (self.step * 2).min(Self::LONGEST_PAUSE);
         if at <= deadline {
             sleep_until(at).await;
         }

@@ -66,6 +66,18 @@ pub fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     ))
 }
 
+/// Seconds, or `None`.
+pub fn optional_seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    optional(value, |value| seconds(what, value))
+}
+
+/// The error of an argument that a method does not have, in Python's words.
+pub fn unexpected(method: &str, name: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{method}() got an unexpected keyword argument '{name}'"
+    ))
+}
+
 /// A whole number from 0 on.
 pub fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
@@ -148,10 +160,7 @@ macro_rules! arguments {
 }
 
 arguments! {
-    timeout: Option<f64> = |value| optional(value, |value| seconds("timeout", value));
-    poll_interval: Option<f64> = |value| seconds("poll_interval", value).map(Some);
-    max_poll_interval: Option<f64> = |value| seconds("max_poll_interval", value).map(Some);
-    settle: f64 = |value| seconds("settle", value);
+    timeout: Option<f64> = |value| optional_seconds("timeout", value);
     page_size: Option<u32> = |value| whole("page_size", value).map(Some);
     offset: Option<u64> = |value| whole("offset", value).map(Some);
     max_rows: Option<u64> = |value| optional(value, |value| whole("max_rows", value));
@@ -170,7 +179,6 @@ arguments! {
     by_path: bool = |value| flag("by_path", value);
     by_path_or_none: Option<bool> = |value| optional(value, by_path);
     whole_only: bool = |value| flag("whole", value);
-    check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
     raw: bool = |value| flag("raw", value);
     bom: bool = |value| flag("bom", value);
@@ -180,12 +188,11 @@ arguments! {
         jobs => Ok(jobs),
     };
     on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
-    on_poll: Option<Py<PyAny>> = |value| callback("on_poll", value);
     on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
     progress: Option<bool> = |value| optional(value, |value| flag("progress", value));
 }
 
-fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+pub fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
     match value.is_callable() {
         true => Ok(Some(value.clone().unbind())),
         false if value.is_none() => Ok(None),

@@ -17,18 +17,18 @@ pub fn to_py(py: Python<'_>, error: Error) -> PyErr {
         .unwrap_or(exception)
 }
 
-/// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
+/// Marks the error of a write that could not begin: nothing was sent.
 pub fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
     begun.inspect_err(|error| {
         let value = error.value(py);
-        // Only the package's own errors have it.
+        // Only the package's own errors have an outcome.
         if value.hasattr(intern!(py, "outcome")).unwrap_or(false) {
             let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
         }
     })
 }
 
-/// Has an error tell where its export stands, if its class has a place for that.
+/// Sets the checkpoint of an error, if its class has one.
 pub fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
     match error.hasattr(intern!(error.py(), "checkpoint"))? {
         true => error.setattr("checkpoint", checkpoint),
@@ -36,8 +36,8 @@ pub fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> 
     }
 }
 
-/// What came of something that only watches a call: if it failed, that is reported and must not end the call. What is no
-/// `Exception`, such as a Ctrl-C that came meanwhile, was not raised by it.
+/// The result of code that only watches a call. Its failure is reported and does not end the call. Something that is no `Exception`,
+/// such as Ctrl-C, is raised.
 pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> {
     match watched {
         Err(error) if error.is_instance_of::<PyException>(py) => {
@@ -74,7 +74,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
-    // What a class does not document, its instances do not have.
+    // Only the classes that document these attributes have them.
     let answered = matches!(error.kind, Kind::Status | Kind::HeldBack);
     if answered || matches!(error.kind, Kind::Response | Kind::UnconfirmedWrite) {
         exception.setattr("status", error.status)?;

@@ -3,17 +3,11 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
 
 use crate::client::observer::UnrecordedJob;
-use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors, progress};
-use crate::text::message::{Advice, Setting, message};
+use crate::python::prelude::*;
+use crate::python::progress;
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
@@ -26,7 +20,7 @@ pub fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, PyJob { inner: job })?.into_any())
 }
 
-/// The job that an argument names, and its project: the one named, or the job's own; `None` leaves that to the client.
+/// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
 pub fn argument<'a>(
     value: &'a Bound<'_, PyAny>,
     named: Option<&'a str>,
@@ -65,7 +59,7 @@ getters! {
 }
 
 impl PyJob {
-    /// What `to_dict` has, in its order.
+    /// The keys of `to_dict`, in order.
     const FIELDS: [&str; 9] = [
         "id",
         "status",

@@ -1,4 +1,4 @@
-//! Lines for Python's `logging`, from the caller's thread: a worker that asked for the interpreter could deadlock.
+//! Log lines for Python's `logging`. The caller's thread writes them, because a worker that asks for the interpreter could deadlock.
 
 use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::prelude::*;
@@ -32,13 +32,13 @@ pub fn debugs(py: Python<'_>) -> PyResult<bool> {
             .is_truthy()
     };
     match ask() {
-        // Such as a finalizer at the very end, which finds no modules any more.
+        // A finalizer at the end of the process finds no modules.
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
         asked => asked,
     }
 }
 
-/// Calls a function of the user's that only watches; what it raises is logged.
+/// Calls a user's function that only watches. Its errors are logged.
 pub fn watch(
     py: Python<'_>,
     name: &str,

@@ -98,7 +98,7 @@ mod _native {
     use super::job::{_job, PyJob};
     #[pymodule_export]
     use super::listing::{
-        AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors,
+        AsyncPages, AsyncRows, AsyncVisitors, CurrentRows, ListedRows, Pages, Visitors,
     };
     #[pymodule_export]
     use super::table::comparison::{_comparison, _site_change, Comparison};

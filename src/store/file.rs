@@ -155,7 +155,7 @@ fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Chooses the log mode, in which readers read while one process writes. The file keeps this choice.
+/// Chooses the log mode: readers read while one process writes. The file keeps this choice.
 fn use_log(connection: &Connection) -> Result<(), Fault> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;

@@ -217,13 +217,13 @@ impl Inbox {
 }
 
 /// The operations on an object that serves one at a time, such as the pages of an iterator.
-pub struct Inside {
+pub struct ActiveOperations {
     pid: u32,
     /// Locked for moments, and only while attached, so that it is not locked in a fork.
     inboxes: Mutex<Vec<Weak<Inbox>>>,
 }
 
-impl Inside {
+impl ActiveOperations {
     pub fn new() -> Self {
         Self {
             pid: process::id(),

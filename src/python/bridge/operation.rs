@@ -13,7 +13,7 @@ use pyo3::types::PyWeakrefReference;
 use crate::client::observer::{About, Level, LogFields, Note, ObserverOptions};
 use crate::config::url::MAX_SEGMENT;
 use crate::python::batch::BatchResults;
-use crate::python::bridge::inbox::{Caller, InboxMessage, Inside, Waiter};
+use crate::python::bridge::inbox::{ActiveOperations, Caller, InboxMessage, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
 use crate::python::client::hooks::Hooks;
@@ -56,7 +56,7 @@ pub struct Operation {
     pub writes: bool,
     pub callbacks: Callbacks,
     /// All operations on the same object.
-    pub inside: Option<Arc<Inside>>,
+    pub inside: Option<Arc<ActiveOperations>>,
 }
 
 /// The functions and objects that get an operation's messages.
@@ -183,7 +183,7 @@ impl Operation {
     }
 
     /// Adds the operation to those on an object that serves one at a time.
-    pub fn inside(mut self, inside: &Arc<Inside>) -> Self {
+    pub fn inside(mut self, inside: &Arc<ActiveOperations>) -> Self {
         self.inside = Some(Arc::clone(inside));
         self
     }

@@ -1,4 +1,4 @@
-//! The functions of a user's that a client calls, each on the thread or in the loop of the caller.
+//! User functions that a client calls, on the thread or in the loop of the caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use crate::config::{ApiKey, Options, Renewal};
 use crate::python::bridge::operation::Event;
 use crate::python::prelude::*;
 
-/// Errors name the key of a function by this.
+/// The name of a function's key in errors.
 const RETURNED: &str = "the key that the function of api_key returned";
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ impl Hooks {
         }
     }
 
-    /// Takes `value` for the API key where it is a function; says whether it is.
+    /// Takes `value` as the function of the API key, if it is one; says whether it is.
     pub(super) fn take_key(&mut self, options: &mut Options, value: &Bound<'_, PyAny>) -> bool {
         static FUNCTIONS: AtomicU64 = AtomicU64::new(0);
         let is_function = value.is_callable();
@@ -39,7 +39,7 @@ impl Hooks {
         is_function
     }
 
-    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is what is known of a write.
+    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is that of a write.
     pub fn ask_key(
         &self,
         py: Python<'_>,
@@ -64,7 +64,7 @@ impl Hooks {
     }
 }
 
-/// Shows the garbage collector functions that nothing else holds: such a function often refers to its client.
+/// Shows the functions to the garbage collector, if nothing else holds them. Such a function often refers to its client.
 pub(super) fn traverse(hooks: &Arc<Hooks>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     match Arc::strong_count(hooks) {
         1 => {

@@ -1,24 +1,15 @@
 //! The client's methods for agent jobs.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-
-use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
-use crate::config::url::Segment;
 use crate::job::batch::{self, Batch};
 use crate::job::once::OnceName;
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::job::{self, NamedJob};
 use crate::python::batch::BatchResults;
-use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
-use crate::python::convert::ProjectId;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
+use crate::python::prelude::*;
 use crate::python::progress::{self, JOBS};
-use crate::python::{convert, errors};
 use crate::store::{Creation, NameState};
 
 #[pymethods]
@@ -84,30 +75,16 @@ impl BaseClient {
     }
 
     #[doc = signed!(wait_for_job)]
-    #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
-        check = true, r#final = Vec::new(), on_poll = None, project_id = None),
-        text_signature = None)]
+    #[pyo3(signature = (job, *, project_id = None, **options), text_signature = None)]
     fn wait_for_job(
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle: 0.0,
-        }
-        .validate()?;
+        let (how, on_poll) = wait_options("wait_for_job", options)?;
+        let how = how.validate()?;
         let (project, NamedJob { id, last }) = self.locate(job, project_id.as_deref())?;
         let target = Target {
             project,
@@ -125,8 +102,7 @@ impl BaseClient {
     }
 
     #[doc = signed!(run_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None, **options),
         text_signature = None)]
     fn run_job(
         &self,
@@ -134,22 +110,10 @@ impl BaseClient {
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
         on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle: 0.0,
-        };
+        let (how, on_poll) = wait_options("run_job", options)?;
         self.write(py, || {
             let how = how.validate()?;
             let client = self.handle.client()?;
@@ -173,8 +137,7 @@ impl BaseClient {
 
     #[doc = signed!(run_jobs)]
     #[pyo3(signature = (prompts, *, concurrency = 8, once = false, on_done = None, on_budget = WaitOrStop::Wait,
-        timeout = Some(1800.0), poll_interval = None, max_poll_interval = None, r#final = Vec::new(), progress = None,
-        project_id = None),
+        progress = None, project_id = None, **options),
         text_signature = None)]
     fn run_jobs(
         &self,
@@ -184,21 +147,11 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::once)] once: bool,
         #[pyo3(from_py_with = convert::on_done)] on_done: Option<Py<PyAny>>,
         on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
         project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check: false,
-            also_final: r#final,
-            settle: 0.0,
-        };
+        let (how, _) = wait_options("run_jobs", options)?;
         let prepare = || {
             let client = self.handle.client()?;
             let (names, tasks) = convert::tasks(&client, prompts, once)?;
@@ -287,32 +240,17 @@ impl BaseClient {
     }
 
     #[doc = signed!(follow_up)]
-    #[pyo3(signature = (job, prompt, *, once = None, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
-        text_signature = None)]
+    #[pyo3(signature = (job, prompt, *, once = None, project_id = None, **options), text_signature = None)]
     fn follow_up(
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::settle)] settle: f64,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle,
-        };
+        let (how, on_poll) = wait_options("follow_up", options)?;
         self.write(py, || {
             let how = how.validate()?;
             let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
@@ -339,4 +277,35 @@ impl BaseClient {
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))
     }
+}
+
+/// The arguments of a wait, and the function that gets each poll.
+fn wait_options(
+    method: &str,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(WaitOptions, Option<Py<PyAny>>)> {
+    let (is_batch, settles) = (method == "run_jobs", method == "follow_up");
+    let mut how = WaitOptions {
+        timeout: Some(1800.0),
+        poll_interval: None,
+        max_poll_interval: None,
+        check: !is_batch,
+        also_final: Vec::new(),
+        settle: if settles { 15.0 } else { 0.0 },
+    };
+    let mut on_poll = None;
+    for (name, value) in options.into_iter().flatten() {
+        let name = convert::text("an argument's name", &name)?;
+        match name.as_str() {
+            "timeout" => how.timeout = convert::optional_seconds(&name, &value)?,
+            "poll_interval" => how.poll_interval = Some(convert::seconds(&name, &value)?),
+            "max_poll_interval" => how.max_poll_interval = Some(convert::seconds(&name, &value)?),
+            "final" => how.also_final = convert::final_statuses(&value)?,
+            "settle" if settles => how.settle = convert::seconds(&name, &value)?,
+            "check" if !is_batch => how.check = convert::flag(&name, &value)?,
+            "on_poll" if !is_batch => on_poll = convert::callback(&name, &value)?,
+            _ => return Err(convert::unexpected(method, &name)),
+        }
+    }
+    Ok((how, on_poll))
 }

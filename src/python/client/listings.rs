@@ -1,4 +1,4 @@
-//! The client's methods for listings, and for single objects beside them.
+//! The client's methods for listings and for single objects.
 
 use crate::client::Call;
 use crate::export::checkpoint::Checkpoint;

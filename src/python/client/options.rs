@@ -67,7 +67,7 @@ impl<T: OptionValue> OptionValue for Option<T> {
 
 macro_rules! python_options {
     ($($(#[$doc:meta])* $option:ident: $type:ty = $default:expr;)*) => {
-        /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
+        /// Sets one option. An unknown name is a `TypeError`, as for any Python function.
         pub fn set(
             options: &mut Options,
             hooks: &mut Hooks,
@@ -90,7 +90,7 @@ macro_rules! python_options {
             Ok(())
         }
 
-        /// What a pickle carries: everything but the key. What the environment gave travels, too.
+        /// The options of a pickle: all but the key, also those from the environment.
         pub fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
             let dict = PyDict::new(py);
             $(if !matches!(stringify!($option), "api_key" | "headers") {
@@ -113,12 +113,12 @@ pub fn update(
     Ok(())
 }
 
-/// An API key that was checked, and how a newer one is had: `Client` takes it as `api_key=`. Python does not see the key.
+/// A checked API key, and the way to a newer one. `Client` takes it as `api_key=`. Python does not see the key.
 #[pyclass(frozen, name = "_Key", module = "docplatform._native")]
 pub struct CheckedKey(SecretString, Renewal);
 
-/// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
-/// sure of it before it begins. `None` if there is none.
+/// The checked API key of `file`, or otherwise of the environment, and its source. The command line checks it before it begins.
+/// `None` if there is none.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
 pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(String, CheckedKey)>> {
@@ -128,7 +128,7 @@ pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(Strin
         let key = read_aside(py, move || ApiKey::read_file(Setting::ApiKey, &file))?;
         (from, Some(key), renewal)
     } else {
-        // Whatever else is wrong is not about the key.
+        // Other variables do not concern the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
         let variable = options.variable_of(Setting::ApiKey);
@@ -140,8 +140,8 @@ pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(Strin
     Ok(Some((from, CheckedKey(key, renewal))))
 }
 
-/// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
-/// opened: for the command line's `doctor`.
+/// Checks these settings without the environment's, for the command line's `doctor`. With `opens`, it also opens the store and the
+/// connections.
 #[pyfunction]
 #[pyo3(signature = (settings, *, opens))]
 pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {

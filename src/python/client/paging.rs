@@ -103,8 +103,7 @@ impl PagingArguments {
     }
 }
 
-/// The reader over what `endpoint` lists, for the arguments of the method that is named as it. What is not named comes from the
-/// checkpoint.
+/// The reader for the arguments of an endpoint's method. The checkpoint has the values of those that are left out.
 pub fn listing_reader(
     endpoint: &'static Endpoint,
     handle: &Arc<Handle>,
@@ -142,12 +141,7 @@ pub fn listing_reader(
                     .filters
                     .iter()
                     .find(|filter| **filter == other)
-                    .ok_or_else(|| {
-                        let method = endpoint.name;
-                        PyTypeError::new_err(format!(
-                            "{method}() got an unexpected keyword argument '{other}'"
-                        ))
-                    })?;
+                    .ok_or_else(|| convert::unexpected(endpoint.name, other))?;
                 filters.push((filter, convert::words(other, &value)?));
             }
         }

@@ -1,4 +1,4 @@
-//! What clients read of ranges, for any endpoint with counts: totals, plans, trends, comparisons, and filling the store.
+//! The client's methods for ranges of an endpoint with counts: totals, plans, trends, comparisons, and the sync.
 
 use std::sync::Mutex;
 
@@ -128,7 +128,7 @@ range_methods! {
 
 #[pymethods]
 impl BaseClient {
-    /// What a range of any listing costs, for the command line: of the slices that are whole, if that is asked.
+    /// The plan of a range of any listing, for the command line.
     #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, project_id = None))]
     fn _plan(
         &self,

@@ -51,7 +51,7 @@ impl BaseClient {
             }
             let project = project(&client, path, project_id.as_deref(), None)?;
             let (template, project) = match new_job_in(path) {
-                // It counts against the same budget however the project is named.
+                // A project in the path counts against the same budget.
                 Some(id) => (
                     Template::own(CREATE_JOB.to_owned()),
                     Some(Segment::parse("path", id)?),
@@ -119,7 +119,7 @@ pub(super) fn get(
     })
 }
 
-/// The object of an answer. Its texts may be repaired: they are what people wrote.
+/// The object of an answer. People wrote its texts, so they may be repaired.
 pub(super) fn decode_object(answer: &Answer) -> std::result::Result<Value, String> {
     match crate::text::json::parse::<Value>(&answer.body)?.value {
         object @ Value::Object(_) => Ok(object),
@@ -188,7 +188,7 @@ pub(super) fn project(
     }
 }
 
-/// The project that is written out in the path at which its jobs are created.
+/// The project in a path that creates jobs.
 fn new_job_in(path: &str) -> Option<&str> {
     let (before, after) = CREATE_JOB.split_once("{project_id}")?;
     let id = path.strip_prefix(before)?.strip_suffix(after)?;

@@ -1,4 +1,4 @@
-//! What ends an export: a table, a frame of some library, or a file.
+//! The ends of an export: a table, a frame of another library, or a file.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::table::files;
 use crate::table::formats::Format;
 use crate::text::io_words;
 
-/// What an operation on the stream came to; nobody else has the stream yet.
+/// The result of an operation on the stream, which stays locked.
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
 
 impl RowReader {
@@ -60,12 +60,12 @@ impl RowReader {
     }
 }
 
-/// What becomes of a table in the end.
+/// The form in which a table is handed out.
 pub enum TableEnd {
     Itself,
     /// The rows as dicts, which are made while further pages are on their way.
     Dicts(Py<PyList>),
-    /// What a function of `docplatform._hooks.frames` makes of it.
+    /// The result of a function of `docplatform._hooks.frames`.
     Frame(&'static str),
     /// A file that a library writes, for this way of `docplatform._hooks.frames`.
     Encoded(&'static str, Box<PyWholeFile>),
@@ -220,7 +220,7 @@ pub fn file(
             };
             let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
-            // the caller knows of the file, nobody else is to have its rows.
+            // the caller knows of the file, no other caller gets its rows.
             let inside = Arc::clone(owner.inside());
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);

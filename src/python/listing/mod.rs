@@ -67,10 +67,10 @@ pub fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResult<Py<P
 
 /// The rows of the current page, as a plain iterator; it ends where a page has to be turned.
 #[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
-pub struct AtHand(Arc<RowReader>);
+pub struct CurrentRows(Arc<RowReader>);
 
 #[pymethods]
-impl AtHand {
+impl CurrentRows {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -92,7 +92,7 @@ impl AtHand {
     }
 }
 
-/// What the iterators over any listing have in common. Its name stands in errors of wrong arguments.
+/// The base of the iterators over any listing. Errors of wrong arguments show its name.
 #[pyclass(frozen, subclass, module = "docplatform", name = "rows")]
 pub struct BaseRows {
     reader: Arc<RowReader>,
@@ -103,7 +103,7 @@ impl BaseRows {
     /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.reader.begin()?;
-        let rows = AtHand(Arc::clone(&self.reader));
+        let rows = CurrentRows(Arc::clone(&self.reader));
         convert::hook(py, "iteration", "each")?.call_out((rows,))
     }
 
@@ -354,7 +354,7 @@ impl AsyncVisitors {
     }
 }
 
-/// What is left of an export, page by page.
+/// The rest of an export, page by page.
 #[pyclass(frozen, module = "docplatform", name = "_Pages")]
 pub struct Pages(Arc<RowReader>);
 

@@ -29,7 +29,7 @@ pub fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<P
         }
         return Ok(made);
     }
-    // Most rows, of which only the columns have to be looked at.
+    // Most rows have only columns.
     let columns: Vec<_> = dicts.ours.iter().zip(&rows.columns).collect();
     for at in 0..rows.len() {
         let dict = PyDict::new(py);

@@ -7,14 +7,14 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 
 use crate::python::prelude::*;
 
-/// What `__arrow_c_schema__` gives.
+/// The capsule of `__arrow_c_schema__`.
 pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// What `__arrow_c_stream__` gives. A schema that was asked for may be passed over: readers cast what they get.
+/// The capsule of `__arrow_c_stream__`. Readers cast the columns, so a requested schema is ignored.
 pub fn stream(
     py: Python<'_>,
     reader: Box<dyn RecordBatchReader + Send>,

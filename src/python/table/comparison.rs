@@ -28,7 +28,7 @@ getters! {
     pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
-/// A method for each way in which a row moved.
+/// A method for each movement of a row.
 macro_rules! movements {
     ($($method:ident = $movement:ident;)*) => {
         #[pymethods]
@@ -152,8 +152,8 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<P
 /// The unit of a rate, and the change of that rate.
 type RateChange = (&'static str, f64);
 
-/// The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
-/// used instead, or contradicts the plain one. The changes are `None` if there was no reader before.
+/// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
+/// it was used instead or contradicts the plain one. The changes are `None` if there was no reader before.
 #[pyfunction]
 #[pyo3(signature = (before, now, days_before, days))]
 pub fn _site_change(

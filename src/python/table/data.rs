@@ -1,4 +1,4 @@
-//! What the tables of Python rest on: rows, what is known of them, and how both travel in a pickle.
+//! The data of Python's tables: rows, facts about them, and their pickle.
 
 use jiff::civil::Date;
 use pyo3::exceptions::PyOverflowError;
@@ -27,11 +27,11 @@ use crate::table::formats::Format;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
 
-/// What is known of an export besides its rows.
+/// The facts about an export besides its rows.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Meta {
     pub class: String,
-    /// What the rows are of; `None`: of anything else a path lists.
+    /// The endpoint; `None` for another path.
     endpoint: Option<String>,
     /// Of a trend: whether its rows are of the whole site.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct Meta {
     pub project_id: Option<String>,
     pub requests: u64,
     pub warnings: Vec<String>,
-    /// Of a trend: how long a slice is, and from which day on slices may still change.
+    /// The slice length of a trend, and the first day whose slice may still change.
     #[serde(default)]
     pub every: Option<Every>,
     #[serde(default)]
@@ -193,7 +193,7 @@ impl Meta {
         match self.endpoint() {
             _ if self.sections => compare::SECTION_COLUMNS,
             _ if self.class == "Comparison" => compare::COLUMNS,
-            _ if self.class == "FixList" => fix::COLUMNS,
+            _ if self.class == "FixList" => fix::FIX_COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
@@ -309,7 +309,7 @@ pub fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
 /// Lines of a pickle that are read into columns at once.
 const LINES: usize = 1000;
 
-/// What a pickle carries, read again.
+/// Reads the content of a pickle.
 pub fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken =
         |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));

@@ -4,7 +4,7 @@ use crate::listing::endpoint::{ColumnKind, Field, optional, required};
 use crate::python::prelude::*;
 use crate::python::table::BaseTable;
 
-pub const COLUMNS: &[Field] = &[
+pub const FIX_COLUMNS: &[Field] = &[
     optional("path", ColumnKind::Text),
     optional("query", ColumnKind::Text),
     required("readers", ColumnKind::Integer),

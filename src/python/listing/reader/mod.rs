@@ -1,4 +1,4 @@
-//! What every iterator of rows shares: the current page, and the way to the next.
+//! The reader of all iterators of rows: the current page, and the way to the next.
 //!
 //! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
 //! runtime, which its turner keeps until the page has come, so that pages stay in order.
@@ -18,7 +18,7 @@ use crate::export::stream::{ExportStream, Remainder};
 use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::listing::rows::Rows;
-use crate::python::bridge::inbox::Inside;
+use crate::python::bridge::inbox::ActiveOperations;
 use crate::python::client::handle::Handle;
 use crate::python::prelude::*;
 
@@ -27,7 +27,7 @@ mod turn;
 pub(crate) use turn::Iteration;
 
 /// A page whose rows are Python objects, and how far they were handed out.
-struct PageAtHand {
+struct CurrentPage {
     rows: vec::IntoIter<Py<PyAny>>,
     /// The rest went another way.
     closed: bool,
@@ -36,7 +36,7 @@ struct PageAtHand {
     position: Arc<PagePosition>,
 }
 
-impl PageAtHand {
+impl CurrentPage {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
         self.position
@@ -48,11 +48,11 @@ impl PageAtHand {
     }
 }
 
-struct State {
+struct ReaderState {
     pid: u32,
     stream: Arc<AsyncMutex<ExportStream>>,
     turns: u64,
-    page: Option<PageAtHand>,
+    page: Option<CurrentPage>,
     /// Where it began, until there is a page.
     start: Checkpoint,
     handed: u64,
@@ -62,7 +62,7 @@ struct State {
     ended: bool,
 }
 
-impl Drop for State {
+impl Drop for ReaderState {
     fn drop(&mut self) {
         if self.pid != process::id() {
             // A forked child: the parent's requests are not to be touched.
@@ -71,20 +71,20 @@ impl Drop for State {
     }
 }
 
-impl State {
+impl ReaderState {
     fn place(&self) -> Checkpoint {
         self.page
             .as_ref()
-            .map_or_else(|| self.start.clone(), PageAtHand::place)
+            .map_or_else(|| self.start.clone(), CurrentPage::place)
     }
 }
 
 pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     paging: Paging,
-    inside: Arc<Inside>,
+    inside: Arc<ActiveOperations>,
     /// Locked for moments, and never while Python runs.
-    state: Mutex<State>,
+    state: Mutex<ReaderState>,
 }
 
 impl RowReader {
@@ -97,7 +97,7 @@ impl RowReader {
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
         let source = source::source(handle.client()?.on_budget(on_budget), &start, refresh);
-        let state = State {
+        let state = ReaderState {
             pid: process::id(),
             stream: Arc::new(AsyncMutex::new(ExportStream::new(
                 source,
@@ -116,16 +116,16 @@ impl RowReader {
         Ok(Arc::new(Self {
             handle,
             paging,
-            inside: Arc::new(Inside::new()),
+            inside: Arc::new(ActiveOperations::new()),
             state: Mutex::new(state),
         }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReaderState> {
         crate::lock(&self.state)
     }
 
-    pub fn inside(&self) -> &Arc<Inside> {
+    pub fn inside(&self) -> &Arc<ActiveOperations> {
         &self.inside
     }
 
@@ -157,7 +157,7 @@ impl RowReader {
             .is_ok_and(|client| client.settings().store.is_some())
     }
 
-    /// What it lists and how far it is, without asking for anything.
+    /// The listing and its position, without a request.
     pub fn repr(&self, class: &str) -> String {
         let place = self.state().place();
         let mut parts = vec![format!(

@@ -6,7 +6,7 @@ use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::CheckedPage;
 use crate::export::stream::ExportStream;
-use crate::python::listing::reader::{PageAtHand, RowReader};
+use crate::python::listing::reader::{CurrentPage, RowReader};
 use crate::python::listing::rows;
 use crate::python::prelude::*;
 
@@ -32,8 +32,8 @@ impl RowReader {
         Some(row)
     }
 
-    /// What is left of the current page, as a page of its own. That is made before its rows are taken: a Ctrl-C that strikes
-    /// there leaves them for the next call.
+    /// The rest of the current page, as a page of its own. The page is made before its rows are taken, so that Ctrl-C leaves them for
+    /// the next call.
     pub fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
             let (position, offset, rows) = {
@@ -61,7 +61,7 @@ impl RowReader {
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
-            let is_it = |page: &&mut PageAtHand| {
+            let is_it = |page: &&mut CurrentPage| {
                 Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
             };
             if let Some(page) = state
@@ -95,7 +95,7 @@ impl RowReader {
 
     /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken only then.
     pub fn next_lazily(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
-        if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
+        if self.state().page.as_ref().is_none_or(CurrentPage::is_spent) {
             return self.next(how);
         }
         let reader = Arc::clone(self);
@@ -183,7 +183,7 @@ impl RowReader {
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
     fn put(&self, turn: CheckedPage, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
-        let page = PageAtHand {
+        let page = CurrentPage {
             rows: rows.into_iter(),
             closed: false,
             source: turn.rows,
