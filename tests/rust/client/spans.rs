@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use docplatform::client::observer::{Note, Observer, Span, Tracer};
+use docplatform::client::observer::{Note, Observer, ObserverOptions, Span, Tracer};
 use docplatform::client::{Call, Client};
 use docplatform::config::Options;
 use docplatform::error::Attempt;
@@ -35,9 +35,12 @@ struct Caller {
 impl Observer for Caller {
     fn note(&self, _note: Note) {}
 
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+    fn options(&self) -> ObserverOptions {
         let (begun, dropped) = (Arc::clone(&self.begun), Arc::clone(&self.dropped));
-        Some(Arc::new(Numbers(begun, dropped)))
+        ObserverOptions {
+            tracer: Some(Arc::new(Numbers(begun, dropped))),
+            ..ObserverOptions::default()
+        }
     }
 
     fn span_ended(&self, _span: Box<dyn Span>) {

@@ -180,7 +180,7 @@ pub(crate) async fn send(budget: &Budget, service: &Service, wanted: usize, late
     let mut accepted = 0;
     while accepted < wanted {
         match budget.acquire(far()).await.unwrap() {
-            Grant::Wait(slot) => sleep(slot.nap()).await,
+            Grant::Wait(slot) => sleep(slot.pause()).await,
             Grant::Granted(mut ticket) => {
                 ticket.sending();
                 sleep(latency / 2).await;
