@@ -100,7 +100,7 @@ SITES: dict[str, Any] = {
     "hostile": hostile,
     "large": 30_000,
 }
-"""What the stub is to serve."""
+"""The rows that the stub serves."""
 
 
 def reports(folder: Path) -> Iterator[Path]:
@@ -128,7 +128,7 @@ def save(axes: Axes, file: Path) -> None:
 
 
 def charts(folder: Path) -> None:
-    """What `plot()` draws: alone, beside another, of many pages and days, and under a title of the user's own."""
+    """Charts of `plot()`: alone, beside another, of many pages and days, and under a title of the user's own."""
     mpl.use("agg")
     from matplotlib import pyplot as plt
 

@@ -227,7 +227,7 @@ def test_a_printed_report_is_black_on_white_with_all_numbers(browser: Browser, f
     numbers = page.locator("details td").last
     assert not numbers.is_visible()
     page.emulate_media(media="print")
-    # What is folded away on a screen is on the paper.
+    # Parts that are folded on a screen are on the paper.
     assert numbers.is_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert (

@@ -205,7 +205,7 @@ PATHS += [f"/{name}" for name in ("faq", "about", "llms.txt", "pricing")]
 
 @dataclass
 class Shown:
-    """What can be read from a report, whichever form it has."""
+    """The numbers and sentences of a report in any form."""
 
     tables: dict[str, list[list[str]]]
     """The rows by the heading of their table: a path, then numbers."""
@@ -392,7 +392,7 @@ def check_place(truth: Truth, sentence: str) -> None:
 
 
 def check_hovers(truth: Truth, parsed: Parsed) -> None:
-    """What a page says on hover: the totals, who moved, the trend, the most read pages."""
+    """The texts of a page on hover: the totals, who moved, the trend, the most read pages."""
     expected = [[truth.totals.human, truth.totals.ai]]
     sides = [truth.moved(1)[:LISTED], truth.moved(-1)[:LISTED]]
     if truth.totals.total < truth.totals_before.total:

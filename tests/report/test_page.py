@@ -52,7 +52,7 @@ def test_every_value_is_escaped() -> None:
 
 @pytest.mark.row("J7")
 def test_the_page_loads_nothing_and_its_policy_allows_the_style_alone() -> None:
-    """What a browser makes of it is in test_browser.py, for machines that have one."""
+    """test_browser.py looks at it in a browser, on machines that have one."""
     html = page.render(full("/x"))
     elements = Parsed(html).elements
     assert not {"script", "link", "img", "iframe", "object", "base", "form", "a"} & {
