@@ -113,7 +113,7 @@ class Comparison:
 
 @dataclass(kw_only=True)
 class Figures:
-    """What :class:`Gathering` computes from rows."""
+    """The figures that :class:`Gathering` computes from rows."""
 
     rows: int = 0
     """How many rows were read."""
@@ -259,7 +259,7 @@ class Report(Figures):
     trend: Trend | None = None
     comparison: Comparison | None = None
     fixes: Sequence[tuple[Mapping[str, Any], str]] = ()
-    """What readers stumble over, the costliest first, each with the command that hands it to the docs agent."""
+    """The problems that readers met, the costliest first, each with the command that hands it to the docs agent."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is missing that no option excludes."""
     more: dict[Part, tuple[str, str]] = field(default_factory=dict)

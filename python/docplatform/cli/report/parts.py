@@ -37,7 +37,7 @@ NAMES: dict[Part, str] = {
     Part.FIXES: "what readers stumble over",
     Part.TREND: "the trend",
 }
-"""The parts, in the order in which they are read."""
+"""The names of the parts, in the order of reading."""
 OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--before"}
 """The option that asks for a part."""
 MAX_UNASKED = 25
@@ -51,7 +51,7 @@ MONTHS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the options ask for. A part whose option is missing is added if it costs little."""
+    """The wishes of the options. A part whose option is missing is added if it costs little."""
 
     date_from: str | None
     date_to: str | None
@@ -81,7 +81,7 @@ class Asked:
 
 @dataclass
 class Ahead:
-    """What will be read, what it costs, and which parts are left out."""
+    """The parts to read, their costs, and the parts that are left out."""
 
     session: Session
     client: Client
@@ -91,9 +91,9 @@ class Ahead:
     before: Days | None = None
     """The period that it is compared with."""
     whole: Plan | None = None
-    """What the period costs; ``None`` if its days are not known."""
+    """The cost of the period; ``None`` if its days are not known."""
     plans: dict[Part, list[Plan]] = field(default_factory=dict)
-    """What each part costs that will be read."""
+    """The cost of each part to read."""
     every: Literal["day", "week", "month"] | None = None
     """The length of the trend's slices."""
     trend: tuple[date, date] | None = None
@@ -139,7 +139,7 @@ class Ahead:
         return replace(self.session, api_key_file=None, ca_bundle=None)
 
     def costs(self) -> list[Plan]:
-        """What each request of the report costs, part by part."""
+        """The cost of the report, part by part."""
         unknown, one = Plan(1, 0, False, None, ()), Plan(1, 0, True, None, ())
         totals = [one] if self.before is not None and Part.COMPARISON not in self.plans else []
         return [self.whole or unknown, *chain(*self.plans.values()), *totals]

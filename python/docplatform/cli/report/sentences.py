@@ -1,4 +1,4 @@
-"""What changed, where, and what to do about it, in a few sentences made from the numbers. No two of them name the same page."""
+"""A few sentences made from the numbers: the change, its place, and what to do. No two of them name the same page."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NAMED = 3
 _DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
 """A month or a day in a path, such as ``/changelog/2026-09``. Such a page is read less when its month is over."""
 _SEEN = 0.9
-"""The share of AI agents from which the advice says that hardly any people read a page."""
+"""A page is hardly read by people if its share of AI agents is at least this."""
 
 
 def summary(report: Report) -> list[Sentence]:
@@ -169,7 +169,7 @@ def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[st
 
 
 def _joint(at: int, listed: Sequence[object]) -> str:
-    """What stands before an item of a list."""
+    """The comma or the word before an item of a list."""
     return "" if not at else " and " if at == len(listed) - 1 else ", "
 
 
@@ -183,7 +183,7 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
 
 
 def advice(report: Report) -> list[Advice]:
-    """What to do. Each advice rests on a number of the report."""
+    """Things to do. Each rests on a number of the report."""
     found = [Advice([*_problem(row)], command) for row, command in report.fixes[:_NAMED]]
     found = found or [Advice([*one]) for one in _changed(report)]
     if Part.COMPARISON in report.more:
@@ -204,7 +204,7 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
-    """What to look at where pages or sections changed significantly."""
+    """Pages to look at, if pages or sections changed significantly."""
     found = report.comparison
     if found is None or not (
         found.risers
@@ -239,7 +239,7 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
 
 
 def visits(report: Report) -> str:
-    """What the table of sections counts."""
+    """The unit of the table of sections."""
     found = report.comparison
     kind = VISITS[found.of if found is not None and found.rows else "total"]
     return f"{capital(kind)}, added up by the first part of the path: a visitor of three pages counts three times."
@@ -287,7 +287,7 @@ def chance(found: Comparison) -> str:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What the reader must know to judge the comparison."""
+    """Caveats of the comparison."""
     found = report.comparison
     late = "had not ended when this report was made, so its numbers are lower than those of the whole period"
     if report.unfinished:
@@ -307,7 +307,7 @@ def notes(report: Report) -> Iterator[str]:
 
 
 def trend_notes(report: Report) -> Iterator[str]:
-    """What the reader must know to judge the trend."""
+    """Caveats of the trend."""
     trend = report.trend
     if trend is None:
         return
