@@ -193,6 +193,13 @@ impl Error {
         self
     }
 
+    /// The same error, whose text begins with `beginning`.
+    #[must_use]
+    pub fn prefixed(mut self, beginning: impl Into<Message>) -> Self {
+        self.0.message.prepend(beginning);
+        self
+    }
+
     /// The same error, with the one that caused it.
     #[must_use]
     pub fn because(mut self, source: Option<Self>) -> Self {

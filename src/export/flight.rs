@@ -8,20 +8,15 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
-use crate::client::observer::{LogFields, Observer, OpenWait};
+use crate::client::observer::{LogFields, MIN_LOGGED_WAIT, Observer, OpenWait};
 use crate::client::{SingleFlight, messages};
 use crate::error::{Error, Result};
 use crate::export::page::{FetchedPage, PageLock, PageRequest};
 use crate::export::service::ServicePages;
 use crate::lock;
 use crate::store::{Exports, PageClaim, StoredPage};
-
-/// How often a call checks whether another process has fetched the page: the first and the longest interval.
-const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// After this time, a wait for another call's request is logged.
-const SAID_AFTER: Duration = Duration::from_secs(1);
 
 /// Asks the service for a page that is kept in `export`, unless another call gets it first.
 pub(super) async fn ask(
@@ -76,26 +71,24 @@ enum FlightState {
 impl PageFlight {
     /// Waits until the page is this call's to fetch, or in the store.
     async fn wait(&self, deadline: Instant, observer: &dyn Observer) -> Result<FlightState> {
-        let mut wait = OpenWait::new(
-            "another call is fetching the same page",
-            self.about.clone(),
-            SAID_AFTER,
-        );
-        let mut announce = || {
-            let text = || "another call is fetching the same page: waiting for it".to_owned();
-            wait.announce(observer, text);
+        let why = "another call is fetching the same page";
+        let mut wait = OpenWait::new(why, self.about.clone());
+        let text = || format!("{why}: waiting for it");
+        let late = || {
+            messages::too_late(
+                self.deadline,
+                "another call was still fetching the same page",
+            )
         };
-        let late = || messages::still_fetching(self.deadline);
         let mut queue = pin!(self.exports.queue(self.export, self.offset).lock_owned());
         let queue = loop {
-            let step = deadline.min(Instant::now() + SAID_AFTER);
+            let step = deadline.min(Instant::now() + MIN_LOGGED_WAIT);
             match timeout_at(step, &mut queue).await {
                 Ok(queue) => break queue,
                 Err(_) if step == deadline => return Err(late()),
-                Err(_) => announce(),
+                Err(_) => wait.announce(observer, text),
             }
         };
-        let mut step = STEPS.0;
         loop {
             let claim = self.exports.claim(self.export, self.offset);
             match self.exports.0.store.within(deadline, claim).await {
@@ -106,14 +99,15 @@ impl PageFlight {
                         _queue: queue,
                     }));
                 }
-                Ok(PageClaim::Taken) => announce(),
-                Err(error) => return Err(messages::no_claim(error)),
+                Ok(PageClaim::Taken) => wait.announce(observer, text),
+                Err(error) => {
+                    return Err(error
+                        .prefixed(", because the store could not be asked for the page again: "));
+                }
             }
-            if Instant::now() + step > deadline {
+            if !wait.pause(deadline).await {
                 return Err(late());
             }
-            sleep(step).await;
-            step = (step * 2).min(STEPS.1);
         }
     }
 }

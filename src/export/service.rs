@@ -58,7 +58,7 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of(&self.client, self.listing.project_id.as_deref(), None)
+        messages::fields_of_job(&self.client, self.listing.project_id.as_deref(), None)
     }
 
     fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
@@ -192,7 +192,7 @@ impl Source for ServicePages {
             let received = pages
                 .fetch_page(&wanted, None, &mut pages.client.deadline(), &*observer)
                 .await?;
-            let body = &received.answer().body;
+            let body = &received.answer.body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let endpoint = pages.listing.endpoint();
             let is_promised = endpoint.totals

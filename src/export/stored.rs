@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::observer::{Level, Note, Observer};
-use crate::client::retry::LAST_CALL;
+use crate::client::retry::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;
@@ -58,7 +58,7 @@ pub(super) async fn keep(
         seen,
         body: body.take().unwrap_or_default().to_vec(),
     };
-    let deadline = deadline.max(Instant::now() + LAST_CALL);
+    let deadline = deadline.max(Instant::now() + MIN_TIME_LEFT);
     let put = exports.put(export.id, stored, page.totals, *asked, *date, lock.take());
     if let Ok(kept) = timeout_at(deadline, put).await {
         return kept.map(drop);

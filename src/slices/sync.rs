@@ -174,8 +174,9 @@ async fn lock(
     reader: &SliceReader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
-    let about = messages::fields_of(reader.client, None, None);
-    let mut wait = OpenWait::new(text, about, Duration::ZERO);
+    let about = messages::fields_of_job(reader.client, None, None);
+    let mut wait = OpenWait::new(text, about);
+    wait.min_logged = Duration::ZERO;
     loop {
         if reader.is_late() {
             return Ok(None);
@@ -227,7 +228,7 @@ impl Sync {
                 format!("; hours at the request budget: {hours}")
             });
             let text = format!("missing requests: at least {left}{hours}");
-            let about = messages::fields_of(client, None, None);
+            let about = messages::fields_of_job(client, None, None);
             reader
                 .observer
                 .note(Note::new(Level::Info, text).about(about));

@@ -16,7 +16,7 @@ use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
-use crate::store::lock::SyncLock;
+use crate::store::lock::{SyncLock, take_sync};
 use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
 use crate::text::named_enum;
 
@@ -246,7 +246,7 @@ impl Exports {
         let client = Arc::clone(&self.0);
         self.0
             .store
-            .run(move |_| SyncLock::take(client.store.path()))
+            .run(move |_| take_sync(client.store.path()))
             .await
     }
 }
@@ -360,11 +360,9 @@ const STILL_FINAL: &str =
     "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
-/// When exports that seem to come from the future were begun is unknown: the clock was ahead, and
-/// was set back. That is written down, for the time when they lie in the past again.
-///
-/// Only where a page came: who merely looks, by a clock that is behind, is to change nothing.
-fn doubt(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
+/// Marks the time of exports from the future as unknown: the clock was ahead, and was set back. Called only after a page came, so
+/// that a reader whose clock is behind changes nothing.
+fn forget_future_times(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
         [now],
@@ -439,7 +437,7 @@ fn put(
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
-    doubt(transaction, now)?;
+    forget_future_times(transaction, now)?;
     Ok(ended(transaction, export)? && finish(transaction, export, page.seen)?)
 }
 

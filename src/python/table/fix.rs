@@ -1,11 +1,10 @@
 //! `FixList`: the problems that readers met. `docplatform._hooks.fix` finds them.
 
-use pyo3::prelude::*;
-
 use crate::listing::endpoint::{Field, fields};
+use crate::python::prelude::*;
 use crate::python::table::BaseTable;
 
-pub(crate) const COLUMNS: &[Field] = fields![
+pub const FIX_COLUMNS: &[Field] = fields![
     Text "path",
     Text "query",
     Integer "readers" required,
@@ -21,4 +20,4 @@ pub(crate) const COLUMNS: &[Field] = fields![
 
 #[doc = doc!("FixList")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct FixList;
+pub struct FixList;

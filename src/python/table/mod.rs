@@ -1,30 +1,25 @@
-//! `Table`, `VisitorTable` and `TrendTable`: what came, and what it is handed on as.
+//! `Table`, `VisitorTable` and `TrendTable`: the rows of an export, and their conversions.
 
-pub(crate) mod arrow;
-pub(crate) mod comparison;
-pub(crate) mod data;
-pub(crate) mod dataset;
-pub(crate) mod fix;
-pub(crate) mod reports;
-pub(crate) mod whole_file;
+pub mod arrow;
+pub mod comparison;
+pub mod data;
+pub mod dataset;
+pub mod fix;
+pub mod reports;
+pub mod whole_file;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_schema::{DataType, FieldRef};
-use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::PyByteArray;
 
 use crate::dates::slices::{Every, Slice};
-use crate::error::Error;
 use crate::listing::columns::Cell;
 use crate::listing::endpoint::{ColumnKind, position};
 use crate::listing::rows::Row;
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::convert;
 use crate::python::listing::rows;
+use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
 use crate::python::table::fix::FixList;
@@ -32,14 +27,14 @@ use crate::table::formats::{Encoder, Format};
 use crate::table::layout::{DAYS, Layout};
 use crate::table::{Table, extras, number};
 
-/// Of how many different texts of a column it is known that they came before.
+/// The number of different texts of a column that are shared by its rows.
 const MAX_SHARED: usize = 1000;
 
 #[doc = doc!("Table")]
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
-pub(crate) struct BaseTable(Data);
+pub struct BaseTable(Data);
 
-pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
+pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
@@ -103,10 +98,8 @@ impl BaseTable {
 
     fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(name) = at.cast::<PyString>() {
-            // It says what to do instead.
-            let text: String = convert::hook(slf.py(), "shown", "column")?
-                .call_out((slf, name))?
-                .extract()?;
+            // The text says what to do instead.
+            let text = convert::call_hook(slf.py(), "shown", "column", (slf, name))?;
             return Err(PyTypeError::new_err(text));
         }
         slf.get().0.at(slf.py(), at)
@@ -184,7 +177,7 @@ impl BaseTable {
     }
 
     #[doc = doc!("Table.to_dicts")]
-    pub(crate) fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut dicts = rows::Dicts::new(py, self.0.table.layout);
         let made: PyResult<Vec<_>> = self.0.table.rows().map(|row| dicts.make(row)).collect();
         Ok(PyList::new(py, made?)?.into_any().unbind())
@@ -216,16 +209,12 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_parquet")?
-            .call_out((slf, path))?
-            .unbind())
+        convert::call_hook(path.py(), "frames", "to_parquet", (slf, path))
     }
 
     #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_excel")?
-            .call_out((slf, path))?
-            .unbind())
+        convert::call_hook(path.py(), "frames", "to_excel", (slf, path))
     }
 
     fn __repr__(&self) -> String {
@@ -233,9 +222,7 @@ impl BaseTable {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "shown", "text")?
-            .call_out((slf,))?
-            .unbind())
+        convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
     /// The columns and their types, as polars names them.
@@ -257,9 +244,7 @@ impl BaseTable {
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "notebook", "table")?
-            .call_out((slf,))?
-            .unbind())
+        convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -486,7 +471,7 @@ fn bytes<const N: usize>(
 
 #[doc = doc!("VisitorTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct VisitorTable;
+pub struct VisitorTable;
 
 getters! {
     VisitorTable as VisitorTable, slf:
@@ -503,15 +488,13 @@ impl VisitorTable {
         #[pyo3(from_py_with = convert::by)] by: &str,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "top_pages")?
-            .call_out((slf, n, by, ax))?
-            .unbind())
+        convert::call_hook(slf.py(), "plots", "top_pages", (slf, n, by, ax))
     }
 }
 
 #[doc = doc!("TrendTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct TrendTable;
+pub struct TrendTable;
 
 getters! {
     TrendTable as TrendTable, slf:
@@ -524,9 +507,7 @@ impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "trend")?
-            .call_out((slf, ax))?
-            .unbind())
+        convert::call_hook(slf.py(), "plots", "trend", (slf, ax))
     }
 
     #[doc = doc!("TrendTable.sum")]
@@ -564,13 +545,13 @@ impl TrendTable {
 
 /// Makes a table again from what its pickle carries.
 #[pyfunction]
-pub(crate) fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
+pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
     wrap(py, load(py, meta, lines)?)
 }
 
 /// Goes through a table's rows, as dicts.
 #[pyclass(frozen, module = "docplatform._native", name = "_TableRows")]
-pub(crate) struct TableRows {
+pub struct TableRows {
     table: Arc<Table>,
     next: AtomicUsize,
 }

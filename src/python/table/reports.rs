@@ -1,17 +1,12 @@
 //! A plan, and what a sync did, as Python sees them.
 
-use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-
 use crate::dates::slices::Slice;
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors};
+use crate::python::prelude::*;
 use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
 use crate::store::Content;
-use crate::text::message::message;
 
-pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
         let (from, to) = (
@@ -44,7 +39,7 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
-pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let SyncCounts {
         slices,
         cached,
