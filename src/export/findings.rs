@@ -70,9 +70,10 @@ impl fmt::Display for Finding {
             ),
             Self::Overlap { rows, received } => write!(
                 f,
-                "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
+                "{} {} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
                  rows side by side, read it with a page size of {received} or less",
-                format!("{} {}", number(*rows, "row"), was(*rows)),
+                number(*rows, "row"),
+                was(*rows),
                 was(*rows)
             ),
             Self::Differing(rows) => write!(

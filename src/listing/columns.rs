@@ -80,7 +80,6 @@ macro_rules! columns {
 
         impl Column {
             /// The value in a row.
-            #[expect(clippy::inline_always, reason = "a caller that matches the cell at once makes none")]
             #[inline(always)]
             pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
                 match self { $(Self::$kind(values) => value(values, row).map_or(Cell::Null, Cell::$kind),)* }

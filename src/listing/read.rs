@@ -141,13 +141,16 @@ impl<'de> Visitor<'de> for RowsSeed {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<RowsBuilder, A::Error> {
-        while rows.next_element_seed(RowSeed(&mut self.0))?.is_some() {}
+        while rows
+            .next_element_seed(RowSeed(&mut self.0, false))?
+            .is_some()
+        {}
         Ok(self.0)
     }
 }
 
-/// Reads one row into the columns.
-pub(crate) struct RowSeed<'a>(pub(crate) &'a mut RowsBuilder);
+/// Reads one row into the columns. The flag allows negative whole numbers, for comparisons.
+pub(crate) struct RowSeed<'a>(pub(crate) &'a mut RowsBuilder, pub(crate) bool);
 
 impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
     type Value = ();
@@ -170,7 +173,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let rows = self.0;
+        let Self(rows, is_signed) = self;
         let fields = rows.fields;
         let (mut came, mut next) = (0_u64, 0);
         let mut extra = Map::new();
@@ -188,7 +191,11 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
                     return Err(twice(&name));
                 }
                 came |= 1 << at;
-                map.next_value_seed(CellSeed { column, field })?
+                map.next_value_seed(CellSeed {
+                    column,
+                    field,
+                    is_signed,
+                })?
             } else {
                 Some(map.next_value()?)
             };
@@ -213,15 +220,20 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
 struct CellSeed<'a> {
     column: &'a mut ColumnBuilder,
     field: &'static Field,
+    is_signed: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
     type Value = Option<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
-        let Self { column, field } = self;
+        let Self {
+            column,
+            field,
+            is_signed,
+        } = self;
         match field.kind {
-            ColumnKind::Integer if field.required => {
+            ColumnKind::Integer if field.required && !is_signed => {
                 column.push(Cell::Integer(Count::deserialize(deserializer)?.0));
                 return Ok(None);
             }

@@ -116,7 +116,7 @@ impl RowsBuilder {
     /// Adds a row that is written as a line of JSON.
     pub fn read_line(&mut self, line: &[u8]) -> serde_json::Result<()> {
         let mut parser = serde_json::Deserializer::from_slice(line);
-        RowSeed(self).deserialize(&mut parser)?;
+        RowSeed(self, true).deserialize(&mut parser)?;
         parser.end()
     }
 

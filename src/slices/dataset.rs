@@ -240,7 +240,7 @@ fn batches(
         let count = rows.len();
         let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
         let extra = rows.iter().map(|row| row.other.map(Value::to_string));
-        let extra: ArrayRef = Arc::new(StringArray::from_iter(extra));
+        let extra: ArrayRef = Arc::new(extra.collect::<StringArray>());
         let project = std::iter::repeat_n(project_id, count);
         let mut all: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(project)),

@@ -200,14 +200,18 @@ impl ExtraColumn<'_> {
         let values = rows.iter().map(|row| self.value(row.other));
         Ok(match self.kind {
             ColumnKind::Integer => {
-                Arc::new(Int64Array::from_iter(values.map(|value| value?.as_i64())))
+                Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>())
             }
-            ColumnKind::Float => {
-                Arc::new(Float64Array::from_iter(values.map(|value| value?.as_f64())))
-            }
-            ColumnKind::Bool => Arc::new(BooleanArray::from_iter(
-                values.map(|value| value?.as_bool()),
-            )),
+            ColumnKind::Float => Arc::new(
+                values
+                    .map(|value| value?.as_f64())
+                    .collect::<Float64Array>(),
+            ),
+            ColumnKind::Bool => Arc::new(
+                values
+                    .map(|value| value?.as_bool())
+                    .collect::<BooleanArray>(),
+            ),
             _ => {
                 let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
                 if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {

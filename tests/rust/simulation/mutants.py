@@ -85,7 +85,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "position-knows-no-overlap": (PAGER, "self.position.overlap(&identities)", "0"),
     "position-checkpoint-a-row-ahead": (POSITION, "u64::from(position) + 1", "u64::from(position) + 2"),
-    "position-checkpoint-a-row-behind": (POSITION, "place.offset = place.offset.saturating_add(received);", ""),
+    "position-checkpoint-a-row-behind": (
+        POSITION,
+        "place.offset = place.offset.saturating_add(received);",
+        "",
+    ),
     "position-keeps-the-old-cursor": (POSITION, "place.cursor.clone_from(&page.cursor);", ""),
     "position-last-page-by-position": (
         POSITION,
