@@ -23,7 +23,7 @@ pub struct Task {
     pub once: Option<OnceName>,
 }
 
-/// BatchJobObserver job of a batch, as far as it is known.
+/// The state of a job of a batch.
 #[derive(Default)]
 enum JobState {
     /// No request has left.

@@ -1,4 +1,4 @@
-//! Exports in the store: what was fetched, when, and what is left to fetch.
+//! Exports in the store: their pages, their times, and the next page to fetch.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::store::lock::{SyncLock, take_sync};
 use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
 use crate::text::named_enum;
 
-/// How long after its last page an unfinished export is resumed whose range may still change.
+/// The time after its last page in which an unfinished export is resumed, if its range may still change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
 named_enum! {
-    /// Which part of a range.
+    /// A part of a range.
     Content {
         Totals = "totals",
         /// All its rows.
@@ -47,12 +47,12 @@ pub struct Range {
     pub path: String,
     pub date_from: Option<String>,
     pub date_to: Option<String>,
-    /// When it is treated as final; `None`: never.
+    /// The time from which it is treated as final; `None` for never.
     pub settles: Option<Millis>,
 }
 
 impl Range {
-    /// Of a listing; it is final `settle_days` days after its end.
+    /// The range of a listing. It is final `settle_days` days after its end.
     pub(crate) fn of(listing: &Listing, settle_days: u32) -> Self {
         let date = |name| listing.filter(name).map(str::to_owned);
         let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
@@ -91,7 +91,7 @@ pub struct Export {
     pub pages: u64,
     /// Rows in them.
     pub rows: u64,
-    /// Where an unfinished one goes on; 0 for a finished one.
+    /// The next offset of an unfinished export; 0 for a finished one.
     pub next: u64,
     /// The totals of the first page that came.
     pub totals: Option<Totals>,
@@ -100,11 +100,11 @@ pub struct Export {
 /// The stored exports of a range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredRange {
-    /// Finished, and settled when it was begun: it need not be fetched again.
+    /// Finished, and final when it was begun. It is not fetched again.
     pub finished: Option<Export>,
-    /// Unfinished: it continues at its `next`.
+    /// Unfinished. It continues at its `next`.
     pub unfinished: Option<Export>,
-    /// The last one that was finished, settled or not: how many pages it may be.
+    /// The last finished one, final or not, for an estimate of the pages.
     pub latest: Option<Export>,
 }
 
@@ -124,21 +124,24 @@ impl Exports {
         content: Content,
         page_size: u32,
     ) -> Result<StoredRange> {
+        let look = move |transaction: &Transaction<'_>, account, now| {
+            stored_range(transaction, account, &range, content, page_size, now)
+        };
+        self.read(look).await
+    }
+
+    /// Reads with the number of the client's account. The default if the store does not know the account.
+    async fn read<T: Default + Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>, i64, Millis) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            // An organization that the store does not know has nothing.
-            let Some(account) = account::find(&transaction, &client.owner)? else {
-                return Ok(StoredRange::default());
-            };
-            stored_range(
-                &transaction,
-                account,
-                &range,
-                content,
-                page_size,
-                client.clock.now(),
-            )
+            match account::find(&transaction, &client.owner)? {
+                Some(account) => work(&transaction, account, client.clock.now()),
+                None => Ok(T::default()),
+            }
         };
         self.0.store.run(look).await
     }
@@ -146,12 +149,7 @@ impl Exports {
     /// The days of every range of the project and listing of `range` that was fetched by path, and how many rows each had when
     /// it was fetched last.
     pub async fn neighbours(&self, range: Range) -> Result<Vec<(Slice, u64)>> {
-        let client = Arc::clone(&self.0);
-        let look = move |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &client.owner)? else {
-                return Ok(Vec::new());
-            };
+        let look = move |transaction: &Transaction<'_>, account, _| {
             // SQLite takes the other columns from the row that has the maximum.
             let mut found = transaction.prepare(
                 "SELECT date_from, date_to, rows, max(begun) FROM export
@@ -166,12 +164,12 @@ impl Exports {
                 .filter_map(rusqlite::Result::transpose)
                 .collect::<rusqlite::Result<_>>()?)
         };
-        self.0.store.run(look).await
+        self.read(look).await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
     ///
-    /// Of two processes that begin at one time, the second continues with the first one's.
+    /// If two processes begin at one time, the second continues the export of the first.
     pub async fn begin(
         &self,
         range: Range,
@@ -327,7 +325,7 @@ fn stored_range(
         Some(settles) => find(STILL_FINAL, params![settles, now])?,
     };
     let latest = find(FINISHED, &[])?;
-    // One that a later, finished one has overtaken is not resumed.
+    // An unfinished export is not resumed after a later one has finished.
     let unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
     let mut stock = StoredRange {
@@ -401,19 +399,19 @@ fn put(
     asked: Millis,
     now: Millis,
 ) -> Result<bool, Fault> {
-    // Another call may have finished it meanwhile. Its pages lead to each other, and stay as they are.
+    // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
     let finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
     let finished = transaction.query_row(finished, [export], |row| row.get(0));
     if finished.optional()? == Some(true) {
         return Ok(true);
     }
-    // It begins with its first request, which may have waited for the budget. By the service's clock a page may have come before
-    // it was asked for: then this machine's clock is ahead.
+    // The export begins with its first request, which may have waited for the budget. If a page came before its request by the
+    // service's clock, this machine's clock is ahead.
     transaction.execute(
         "UPDATE export SET begun = min(?2, iif(EXISTS (SELECT 1 FROM page WHERE export = ?1), begun, ?2)) WHERE id = ?1",
         (export, asked.min(page.seen)),
     )?;
-    // A longer answer takes the place of one that was cut short by the rows that were wanted.
+    // A longer answer replaces one that was requested with fewer rows.
     transaction.execute(
         r#"INSERT INTO page (export, "offset", asked, rows, has_more, seen, size, body)
            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -441,7 +439,7 @@ fn put(
     Ok(ended(transaction, export)? && finish(transaction, export, page.seen)?)
 }
 
-/// Whether it may be whole: it is of one page, or its last one is there.
+/// Whether it may be whole: it has one page, or its last page is there.
 fn ended(transaction: &Transaction<'_>, export: i64) -> Result<bool, Fault> {
     let ended =
         "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
@@ -458,7 +456,7 @@ fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bo
         (export, seen, wire(walk.pages), wire(walk.rows), walk.whole),
     )?;
     if walk.whole {
-        // Pages beyond the end, or between the others, were fetched on speculation.
+        // Prefetched pages may lie beyond the end, or between the others.
         let mut stray =
             transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
         for offset in &walk.stray {
