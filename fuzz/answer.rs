@@ -24,13 +24,14 @@ use docplatform::error::{Error, Kind, Outcome, Result};
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::export::service::ServicePages;
 use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Row, Rows};
+use docplatform::listing::rows::Rows;
 use docplatform::listing::{Listing, Shape};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -104,7 +105,7 @@ pub(crate) fn check(input: &[u8]) -> Option<&'static str> {
 /// What an operation returns.
 enum Came {
     Job(Box<Job>),
-    Page(Box<Turn>),
+    Page(Box<CheckedPage>),
 }
 
 /// Whether it writes, and what it comes to; `None` where there is no such operation.
@@ -191,14 +192,11 @@ impl Came {
                 "repaired page"
             }
             (Self::Page(page), Some(plain)) => {
-                let (rows, more) = match page.rows.fields().is_empty() {
+                let (rows, more) = match page.rows.fields.is_empty() {
                     false => ("visitors", "hasMore"),
                     true => ("items", "more"),
                 };
-                assert_eq!(
-                    plain.get(more),
-                    Some(&Value::Bool(page.mark.shape().has_more))
-                );
+                assert_eq!(plain.get(more), Some(&Value::Bool(page.position.has_more)));
                 let sent = plain.get(rows).and_then(Value::as_array).expect("rows");
                 compare_rows(&page.rows, sent)
             }
@@ -208,13 +206,8 @@ impl Came {
 
 /// Every row is handed out as it was sent, but for repeats of visitors.
 fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
-    if rows.fields().is_empty() {
-        let whole = |row: Row<'_>| {
-            row.bare
-                .cloned()
-                .or_else(|| row.extra.cloned().map(Value::Object))
-        };
-        assert!(rows.iter().map(whole).eq(sent.iter().cloned().map(Some)));
+    if rows.fields.is_empty() {
+        assert!(rows.iter().map(|row| row.other).eq(sent.iter().map(Some)));
         return "rows";
     }
     let mut known = Vec::new();
@@ -235,7 +228,7 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
             continue;
         }
         let came = read.next().expect("a row that was lost");
-        let extra = came.extra.iter().flat_map(|extra| extra.iter());
+        let extra = came.extra().into_iter().flatten();
         let extra = extra
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();

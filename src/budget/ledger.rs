@@ -7,10 +7,10 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
-/// Clocks of processes may differ by this much. A request is kept for so long after it stops counting, and one that is dated
-/// further ahead counts for nobody.
+/// The greatest difference between the clocks of two processes. A request is kept for this time after it stops counting. One that is
+/// further ahead does not count.
 const MAX_CLOCK_ERROR: Millis = 24 * 3_600_000;
-/// No time in a store is beyond this: sums of a few cannot overflow.
+/// The latest time in a store, so that sums cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
 /// Changes the account of `owner`. No other process changes it meanwhile. The clock is read after the wait for the lock.
@@ -26,7 +26,7 @@ pub(crate) fn change<T>(
     let before = load(&transaction, number, now)?;
     let mut after = before.clone();
     let result = work(&mut after, now);
-    // A process that waits for the budget looks often, and changes nothing.
+    // A process that waits for the budget reads often, and changes nothing.
     if before != after {
         save(&transaction, number, &before, &after)?;
         transaction

@@ -33,7 +33,7 @@ pub struct Budget {
     ledger: Ledger,
 }
 
-/// Where requests are entered, for all budgets that use it. A clone is the same ledger.
+/// The ledger of requests, for all budgets that use it. A clone is the same ledger.
 #[derive(Clone, Debug)]
 pub struct Ledger(Arc<LedgerState>);
 
@@ -44,12 +44,12 @@ enum LedgerState {
         clock: Clock,
         account: Mutex<Account>,
     },
-    File(Arc<File>),
+    Store(Arc<StoredLedger>),
 }
 
-/// An account in the store.
+/// A ledger in the store.
 #[derive(Debug)]
-struct File {
+struct StoredLedger {
     store: Store,
     owner: Owner,
     clock: Clock,
@@ -81,8 +81,8 @@ impl EndedRequest {
     }
 }
 
-/// A number that no entry has: they count from 0.
-const NONE: i64 = -1;
+/// A number that no entry has. Entries count from 0.
+const NO_ENTRY: i64 = -1;
 
 /// The next time at which a request may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Ledger {
     /// The ledger of all processes that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
         let (seen, owed, fault, asked_until) = Default::default();
-        Self(Arc::new(LedgerState::File(Arc::new(File {
+        Self(Arc::new(LedgerState::Store(Arc::new(StoredLedger {
             store,
             owner,
             clock,
@@ -116,10 +116,10 @@ impl Ledger {
         }))))
     }
 
-    /// Enters that the service refused a request of a client without a budget (429).
+    /// Enters a refusal (429) of a client without a budget.
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         Ticket {
-            number: NONE,
+            number: NO_ENTRY,
             sent: true,
             state: Some(Arc::clone(&self.0)),
         }
@@ -140,7 +140,7 @@ impl Budget {
         self.terms.per_hour - self.terms.reserve
     }
 
-    /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
+    /// Asks for one request. It waits only for the ledger, until `deadline` at the latest, and never for the budget.
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
         let file = match &*self.ledger.0 {
@@ -152,7 +152,7 @@ impl Budget {
                 drop(account);
                 return Ok(state.grant(answer, now));
             }
-            LedgerState::File(file) => Arc::clone(file),
+            LedgerState::Store(file) => Arc::clone(file),
         };
         let writer = Arc::clone(&file);
         // If the caller has left, the ticket is dropped on the store's thread, and so withdrawn.
@@ -171,7 +171,7 @@ impl Budget {
     }
 
     pub async fn left(&self) -> Result<u64> {
-        if let LedgerState::File(file) = &*self.ledger.0 {
+        if let LedgerState::Store(file) = &*self.ledger.0 {
             let ledger = Arc::clone(file);
             let read = file.store.run(move |connection| ledger.read(connection));
             read.await?;
@@ -186,7 +186,7 @@ impl Budget {
             LedgerState::Memory { clock, account } => {
                 Some(lock(account).left(self.terms, clock.now()))
             }
-            LedgerState::File(file) => {
+            LedgerState::Store(file) => {
                 let left = |account: &Account| account.left(self.terms, file.clock.now());
                 lock(&file.seen).as_ref().map(left)
             }
@@ -195,7 +195,7 @@ impl Budget {
 
     /// Reads the ledger for [`Budget::left_as_seen`]. `None` if it is in memory.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        let LedgerState::File(file) = &*self.ledger.0 else {
+        let LedgerState::Store(file) = &*self.ledger.0 else {
             return Ok(None);
         };
         let ledger = Arc::clone(file);
@@ -208,7 +208,7 @@ impl Budget {
     pub fn take_fault(&self) -> Option<Error> {
         match &*self.ledger.0 {
             LedgerState::Memory { .. } => None,
-            LedgerState::File(file) => lock(&file.fault).take(),
+            LedgerState::Store(file) => lock(&file.fault).take(),
         }
     }
 }
@@ -235,7 +235,7 @@ impl LedgerState {
     fn clock(&self) -> &Clock {
         match self {
             Self::Memory { clock, .. } => clock,
-            Self::File(file) => &file.clock,
+            Self::Store(file) => &file.clock,
         }
     }
 
@@ -243,12 +243,12 @@ impl LedgerState {
     fn settle(&self, ended: EndedRequest) {
         match self {
             Self::Memory { clock, account } => ended.enter(&mut lock(account), clock.now()),
-            Self::File(file) => file.settle(ended),
+            Self::Store(file) => file.settle(ended),
         }
     }
 }
 
-impl File {
+impl StoredLedger {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
             ended.enter(account, self.clock.now());
@@ -358,11 +358,11 @@ impl Drop for Ticket {
 }
 
 impl Slot {
-    /// The longest pause before the next question: clocks are set, machines sleep, and requests under way end.
-    pub fn nap(&self) -> Duration {
-        /// Each question is one look into the ledger.
-        const MAX_NAP: Duration = Duration::from_secs(30);
-        self.wait.min(MAX_NAP)
+    /// The pause before the budget is asked again. It is short, because clocks are set, machines sleep, and requests under way end.
+    pub fn pause(&self) -> Duration {
+        /// Each question reads the ledger once.
+        const MAX_PAUSE: Duration = Duration::from_secs(30);
+        self.wait.min(MAX_PAUSE)
     }
 }
 
@@ -371,13 +371,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nap_is_never_longer_than_the_wait() {
+    fn a_pause_is_never_longer_than_the_wait() {
         let slot = |wait| Slot {
             at: timestamp(0),
             wait: Duration::from_millis(wait),
             by_service: false,
         };
-        assert_eq!(slot(10).nap(), Duration::from_millis(10));
-        assert!(slot(3_600_000).nap() <= Duration::from_secs(30));
+        assert_eq!(slot(10).pause(), Duration::from_millis(10));
+        assert!(slot(3_600_000).pause() <= Duration::from_secs(30));
     }
 }

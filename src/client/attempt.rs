@@ -35,8 +35,8 @@ const MAX_PREALLOCATION: usize = 256 * 1024;
 const MIN_STALL: Duration = Duration::from_millis(10);
 /// How long an answer that came meanwhile may then take to be read.
 const MAX_CATCH_UP: Duration = Duration::from_secs(1);
-/// Turns of the runtime in which a connection reads what lies in its socket.
-const SOCKET_TURNS: u32 = 8;
+/// The number of times that the runtime may run the connection, so that it reads its socket.
+const MAX_YIELDS: u32 = 8;
 
 /// The head of an answer, as far as it matters here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Head {
     pub status: u16,
     /// `x-request-id`.
     pub request_id: Option<String>,
-    /// What `Retry-After` asks for.
+    /// The wait of `Retry-After`.
     pub retry_after: Option<Duration>,
     pub content_type: Option<String>,
     /// `location`, for a redirect that is not followed.
@@ -103,7 +103,7 @@ pub enum Failure {
         head: Box<Head>,
         reason: Message,
         body: Bytes,
-        /// Whether it is the object that was asked for all the same.
+        /// Whether it is the requested object all the same.
         is_requested: bool,
     },
 }
@@ -150,7 +150,7 @@ impl Client {
             body: call.body.clone(),
         };
         let retry = tries.number > 1;
-        let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
+        let (stats, counted) = (Arc::clone(&self.stats), observer.options().requests);
         let departure = Departure::new(move || {
             stats.sent(retry);
             if let Some(counted) = &counted {
@@ -182,11 +182,11 @@ impl Client {
                 }
             };
 
-        let (after, malformed) = retry_after(&incoming.headers, self.books.clock.time());
+        let (after, malformed) = retry_after(&incoming.headers, self.store_state.clock.time());
         if malformed {
             let text = format!(
                 "{}: an unreadable Retry-After was ignored",
-                messages::what(call)
+                messages::call_name(call)
             );
             observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
         }
@@ -199,10 +199,12 @@ impl Client {
         }
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),
-            // It holds for those too that keep a budget.
+            // Clients with a budget share the limit of this client without one.
             None if incoming.status == 429 => {
                 if let Some(limit) = call.limit() {
-                    self.books.ledger(limit).refused(&incoming.headers, after);
+                    self.store_state
+                        .ledger(limit)
+                        .refused(&incoming.headers, after);
                 }
             }
             None => {}
@@ -214,7 +216,7 @@ impl Client {
         ));
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
-        // The head is enough to know a refusal: its text is worth a moment, not the whole timeout.
+        // The head tells that it is a refusal. Its text is worth a moment, and not the whole timeout.
         let patience = if success {
             until
         } else {
@@ -222,12 +224,44 @@ impl Client {
         };
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
-            Some(encoding) => Some(Err(Lost::Unusable(format!(
-                "no compression was requested, but the body is encoded as {encoding}"
-            )))),
+            Some(encoding) => {
+                let reason =
+                    format!("no compression was requested, but the body is encoded as {encoding}");
+                Some(Err(BodyError::Unusable(reason.into(), Bytes::new())))
+            }
         };
-        let late = || late("no whole answer");
-        whole(head, incoming.headers, success, body, cap, late)
+        let (reason, timeout) = match body {
+            // The head decides, also where the body is cut.
+            body if !success => {
+                let body = match body {
+                    Some(Ok(body) | Err(BodyError::Unusable(_, body))) => body,
+                    _ => Bytes::new(),
+                };
+                return Err(Failure::Refused { head, body });
+            }
+            Some(Ok(body)) => {
+                return Ok(Answer {
+                    head,
+                    headers: incoming.headers,
+                    body,
+                });
+            }
+            Some(Err(BodyError::Unusable(reason, body))) => {
+                return Err(Failure::Unreadable {
+                    head,
+                    reason,
+                    body: body.slice(..body.len().min(MAX_ERROR_BODY)),
+                    is_requested: false,
+                });
+            }
+            Some(Err(BodyError::Broken(reason))) => (reason.into(), false),
+            None => (late("no whole answer"), true),
+        };
+        Err(Failure::BodyLost {
+            head,
+            reason,
+            timeout,
+        })
     }
 
     fn headers(&self, call: &Call, tries: &Tries) -> Result<HeaderMap> {
@@ -240,7 +274,7 @@ impl Client {
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        // One that the user set holds.
+        // A header that the user set stays.
         if let Some(span) = tries.span.as_ref().and_then(|span| span.header())
             && !headers.contains_key(TRACEPARENT)
         {
@@ -250,64 +284,8 @@ impl Client {
     }
 }
 
-/// The whole answer, or why it cannot be used: `body` is `None` where it did not come in time.
-fn whole(
-    head: Box<Head>,
-    headers: HeaderMap,
-    success: bool,
-    body: Option<Result<Bytes, Lost>>,
-    cap: usize,
-    late: impl FnOnce() -> Message,
-) -> Result<Answer, Failure> {
-    if !success {
-        // The head decides, also where the body is cut.
-        let body = match body {
-            Some(Ok(body) | Err(Lost::TooLarge(body))) => body,
-            _ => Bytes::new(),
-        };
-        return Err(Failure::Refused { head, body });
-    }
-    let (reason, timeout) = match body {
-        Some(Ok(body)) => {
-            return Ok(Answer {
-                head,
-                headers,
-                body,
-            });
-        }
-        Some(Err(Lost::Unusable(reason))) => {
-            return Err(Failure::Unreadable {
-                head,
-                reason: reason.into(),
-                body: Bytes::new(),
-                is_requested: false,
-            });
-        }
-        Some(Err(Lost::TooLarge(body))) => {
-            let reason = message![
-                format!("the answer is larger than {cap} bytes"),
-                Advice::SmallerAnswers {},
-            ];
-            let body = body.slice(..MAX_ERROR_BODY.min(cap));
-            return Err(Failure::Unreadable {
-                head,
-                reason,
-                body,
-                is_requested: false,
-            });
-        }
-        Some(Err(Lost::Broken(reason))) => (reason.into(), false),
-        None => (late(), true),
-    };
-    Err(Failure::BodyLost {
-        head,
-        reason,
-        timeout,
-    })
-}
-
-/// A request's entry in the ledger until its answer comes, and in the call's journal. Of an attempt that ends before, they
-/// stand if the request left.
+/// A request's entry in the ledger and in the call's journal, until its answer comes. If the attempt ends earlier, the entries stay
+/// only if the request left.
 struct EntryGuard {
     ticket: Option<Ticket>,
     departure: Departure,
@@ -330,8 +308,8 @@ impl Drop for EntryGuard {
     }
 }
 
-/// What `future` comes to, unless that takes until `until`. An answer that came in time is read also where nobody looked
-/// in time: a stopped process continues with its timers over and the answer in its socket.
+/// The output of `future`, unless it takes until `until`. After a stop of the process its timers are over, and an answer that came
+/// in time is still in its socket. It is read.
 async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     if let Ok(done) = timeout_at(until, &mut future).await {
@@ -340,7 +318,7 @@ async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T>
     if until.elapsed() > MIN_STALL {
         return timeout(MAX_CATCH_UP, future).await.ok();
     }
-    for _ in 0..SOCKET_TURNS {
+    for _ in 0..MAX_YIELDS {
         // The connection is read by a task of its own.
         yield_now().await;
         if let Some(done) = future.as_mut().now_or_never() {
@@ -350,18 +328,19 @@ async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T>
     None
 }
 
-enum Lost {
+/// The reason why a body cannot be used.
+enum BodyError {
     Broken(String),
-    TooLarge(Bytes),
-    Unusable(String),
+    /// It is too large, or encoded. Its beginning is kept.
+    Unusable(Message, Bytes),
 }
 
-async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, Lost> {
+async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, BodyError> {
     let length = incoming
         .headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse().ok());
-    let mut next = incoming.body.chunk().await.map_err(Lost::Broken)?;
+    let mut next = incoming.body.chunk().await.map_err(BodyError::Broken)?;
     // Most bodies come in one piece, which is not copied.
     if let Some(body) = next.take_if(|body| Some(body.len()) == length && body.len() <= cap) {
         return Ok(body);
@@ -372,15 +351,19 @@ async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, Lost> {
         let room = cap - body.len();
         if chunk.len() > room {
             body.extend_from_slice(chunk.get(..room).unwrap_or_default());
-            return Err(Lost::TooLarge(body.into()));
+            let reason = message![
+                format!("the answer is larger than {cap} bytes"),
+                Advice::SmallerAnswers {},
+            ];
+            return Err(BodyError::Unusable(reason, body.into()));
         }
         if body.capacity() - body.len() < chunk.len() {
-            // Doubling, but never beyond the cap, so that a huge answer takes no more memory than allowed.
+            // The capacity doubles up to the cap, so that a huge answer takes no more memory than allowed.
             let wanted = (body.capacity() * 2).max(body.len() + chunk.len()).min(cap);
             body.reserve_exact(wanted - body.len());
         }
         body.extend_from_slice(&chunk);
-        next = incoming.body.chunk().await.map_err(Lost::Broken)?;
+        next = incoming.body.chunk().await.map_err(BodyError::Broken)?;
     }
     Ok(body.into())
 }

@@ -10,14 +10,12 @@ use http::{HeaderMap, Method};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::client::Client;
-use crate::client::WaitOrStop;
 use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
-use crate::client::messages;
 use crate::client::observer::{Observer, Span};
 use crate::client::retry::{self, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
+use crate::client::{Client, WaitOrStop, messages};
 use crate::clock::Millis;
 use crate::config::ApiKey;
 use crate::config::url::{Segment, Template};
@@ -41,7 +39,7 @@ pub enum Limit<'a> {
 pub struct Call {
     /// `GET` reads; everything else is a write.
     pub method: Method,
-    /// Where to; also what logs and errors show.
+    /// The path. Logs and errors show it.
     pub path: Template,
     /// For `{project_id}`.
     pub project: Option<Segment>,
@@ -51,7 +49,7 @@ pub struct Call {
     pub query: Vec<(String, String)>,
     /// JSON.
     pub body: Option<Bytes>,
-    /// The calls that are throttled together with it.
+    /// The kind of calls that are throttled together with it.
     pub lane: Lane,
     /// The largest answer, in bytes.
     pub cap: usize,
@@ -59,45 +57,45 @@ pub struct Call {
     pub is_other: bool,
     /// The user's text. No error shows it, even if the service echoes it.
     pub prompt: Option<Arc<str>>,
-    /// Where its attempts are noted, beyond this process.
+    /// Notes its attempts beyond this process.
     pub journal: Option<Arc<dyn Journal>>,
-    /// What it shares with other calls that want the same.
+    /// Shares the request with other calls that want the same page.
     pub flight: Option<Arc<dyn SingleFlight>>,
 }
 
-/// A note about a write that outlives the process: it is there whenever the write may have happened.
+/// A note about a write. It outlives the process, and is there whenever the write may have happened.
 pub trait Journal: Send + Sync {
-    /// An attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk. An error's text
-    /// follows "not sent".
+    /// Notes that an attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk. The
+    /// text of an error follows "not sent".
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>>;
 
-    /// It is proven that nothing happened.
+    /// Notes that nothing happened, as is proven.
     fn nothing_happened(&self);
 }
 
-/// A request that several calls want at the same time: one of them sends it, and the others wait for what it brings.
+/// A request that several calls want at the same time. One of them sends it, and the others wait for its answer.
 pub trait SingleFlight: Send + Sync {
-    /// Waits until this call is the one that sends it, until `deadline` at the latest. Fails if another call has got what it
-    /// brings. An error's text follows "not sent".
+    /// Waits until this call may send it, until `deadline` at the latest. Fails if another call has got the answer. The text of
+    /// an error follows "not sent".
     fn enter<'a>(
         &'a self,
         deadline: Instant,
         observer: &'a dyn Observer,
     ) -> BoxFuture<'a, Result<()>>;
 
-    /// Another call may send it, while this one waits for the budget.
+    /// Lets another call send it, while this one waits for the budget.
     fn leave(&self);
 }
 
 impl fmt::Debug for Call {
-    /// Without what the user wrote.
+    /// Shows nothing that the user wrote.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Call({})", messages::what(self))
+        write!(f, "Call({})", messages::call_name(self))
     }
 }
 
 impl Call {
-    /// Whether it is a write: sending it twice could do something twice.
+    /// Whether it is a write. A write that is sent twice could do something twice.
     pub fn is_write(&self) -> bool {
         self.method != Method::GET
     }
@@ -124,7 +122,7 @@ pub struct Answer {
 /// Why an answer cannot be read.
 pub struct DecodeError {
     pub reason: String,
-    /// Whether it is the object that was asked for all the same: then a write has happened.
+    /// Whether it is the requested object all the same. Then a write has happened.
     pub is_requested: bool,
 }
 
@@ -137,11 +135,11 @@ impl From<String> for DecodeError {
     }
 }
 
-/// A whole 2xx answer that nobody has read yet, and the attempts that led to it.
+/// A whole 2xx answer that is not read yet, and the attempts that led to it.
 pub struct Received {
     client: Client,
     call: Call,
-    answer: Answer,
+    pub answer: Answer,
     tries: Tries,
 }
 
@@ -165,14 +163,30 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// An attempt has ended.
-    fn attempted(&mut self, attempt: &Attempt) {
+    /// The attempt under way, which has ended.
+    fn attempted(
+        &mut self,
+        status: Option<u16>,
+        class: Option<&'static str>,
+        error: String,
+        sent: bool,
+    ) -> Attempt {
+        let attempt = Attempt {
+            number: self.number,
+            status,
+            class,
+            error,
+            elapsed: self.elapsed,
+            waited: self.waited,
+            sent,
+        };
         if let Some(span) = &mut self.span {
-            span.attempted(attempt);
+            span.attempted(&attempt);
         }
+        attempt
     }
 
-    /// The call has ended.
+    /// Ends the call's span.
     fn end(&mut self, error: Option<&Error>, observer: &dyn Observer) {
         if let Some(mut span) = self.span.take() {
             span.end(error.map(|error| error.kind.class(error.status)));
@@ -182,11 +196,7 @@ impl Tries {
 }
 
 impl Received {
-    pub fn answer(&self) -> &Answer {
-        &self.answer
-    }
-
-    /// The time of day at which its request left: no data in it is older.
+    /// The time of day at which its request left. No data in it is older.
     pub(crate) fn asked(&self) -> Millis {
         self.tries.asked
     }
@@ -225,7 +235,7 @@ impl Received {
 }
 
 impl Client {
-    /// Sends `call`, as often as the policy allows, and reads its whole 2xx answer with `decode`.
+    /// Sends `call` as often as the policy allows, and reads its whole 2xx answer with `decode`.
     pub async fn call<T, E: Into<DecodeError>>(
         &self,
         call: Call,
@@ -242,8 +252,7 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// Like [`Client::call`], without reading the answer: a part of what ends at `deadline`, which waits for the budget
-    /// put off.
+    /// Like [`Client::call`], without reading the answer. Waits for the budget move `deadline`.
     pub(crate) async fn fetch(
         &self,
         call: Call,
@@ -266,7 +275,7 @@ impl Client {
             key: Box::pin(self.key(deadline, observer)).await?,
             renewed: false,
             last_retry: None,
-            span: match observer.tracer() {
+            span: match observer.options().tracer {
                 Some(tracer) => tracer.begin(&call, &url).await,
                 None => None,
             },
@@ -285,7 +294,7 @@ impl Client {
         }
     }
 
-    /// The attempts of a call.
+    /// The retry loop.
     async fn send(
         &self,
         call: &Call,
@@ -329,7 +338,7 @@ impl Client {
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
-            // A 401 rejects a request before anything is done, so a write is repeated as safely as a read: once, with another key.
+            // A 401 rejects a request before anything is done. So a write is repeated as safely as a read: once, with another key.
             if status == Some(401) && !tries.renewed {
                 drop(permit);
                 if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
@@ -340,15 +349,15 @@ impl Client {
                 }
                 return Err(report.error(std::mem::take(&mut tries.failed), false));
             }
-            // With a budget, the ledger keeps what the service asked for, however long it is.
+            // With a budget, the ledger has the wait that the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
-            // A write is retried only if the service itself says after how long.
-            let in_turn = spent && (!write || retry_after.is_some());
-            let retry = report
-                .verdict
-                .retry
-                .map(|pace| if in_turn { Pace::Throttled } else { pace });
-            // Another key is no retry of something that failed for a while.
+            // A write is retried only after a time that the service names.
+            let waits_for_slot = spent && (!write || retry_after.is_some());
+            let retry = report.verdict.retry.map(|pace| match waits_for_slot {
+                true => Pace::Throttled,
+                false => pace,
+            });
+            // The attempt with another key is no retry.
             let retries = number - u32::from(tries.renewed);
             let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
@@ -374,7 +383,7 @@ impl Client {
             let about = Some(messages::fields(call, self).into());
             self.pause(
                 pause,
-                &format!("{}: retry {number}", report.what()),
+                &format!("{}: retry {number}", messages::call_name(call)),
                 why,
                 about,
                 observer,
@@ -418,25 +427,16 @@ impl Client {
         }
     }
 
-    /// Notes that an attempt went well, and with it the call.
+    /// Notes that an attempt and its call succeeded.
     fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
-        let attempt = Attempt {
-            number: tries.number,
-            status: Some(head.status),
-            class: None,
-            error: String::new(),
-            elapsed: tries.elapsed,
-            waited: tries.waited,
-            sent: true,
-        };
-        tries.attempted(&attempt);
-        if observer.debugs() {
+        let attempt = tries.attempted(Some(head.status), None, String::new(), true);
+        if observer.options().debugs {
             observer.note(messages::answered(call, self, head, attempt));
         }
         tries.end(None, observer);
     }
 
-    /// Notes that an attempt has failed, and says so.
+    /// Notes and logs that an attempt has failed.
     fn failed<'a>(
         &'a self,
         call: &'a Call,
@@ -452,16 +452,12 @@ impl Client {
             failure,
             verdict,
         };
-        let attempt = Attempt {
-            number: tries.number,
-            status: failure.head().map(|head| head.status),
-            class: Some(report.class()),
-            error: report.attempt(),
-            elapsed: tries.elapsed,
-            waited: tries.waited,
-            sent: !matches!(failure, Failure::Unsent { .. }),
-        };
-        tries.attempted(&attempt);
+        let attempt = tries.attempted(
+            failure.head().map(|head| head.status),
+            Some(report.class()),
+            report.attempt(),
+            !matches!(failure, Failure::Unsent { .. }),
+        );
         observer.note(report.note(&attempt));
         tries.failed.push(attempt);
         report

@@ -1,4 +1,4 @@
-//! The API key in use, and a newer one: asked for before the first request, and after a 401.
+//! The API key in use. The caller is asked for it before the first request, and for a newer one after a 401.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,9 @@ use crate::error::{Error, Kind, Outcome, Result};
 use crate::lock;
 use crate::text::message::{Message, Setting, message};
 
-/// How many keys are remembered: the service may repeat an old one in an error.
+/// The number of keys that are kept. The service may repeat an old one in an error.
 const MAX_KNOWN: usize = 8;
-/// The pause before the next caller is asked, if the last one left without an answer.
+/// The pause before the next caller is asked, after the last one left without an answer.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The keys of a client and its handles; the last one is in use.
@@ -33,8 +33,10 @@ impl Keys {
         lock(&self.0).clone()
     }
 
-    fn current(&self) -> Option<ApiKey> {
-        lock(&self.0).last().cloned()
+    /// The key in use, unless it is the `refused` one.
+    fn newer_than(&self, refused: Option<&ApiKey>) -> Option<ApiKey> {
+        let known = lock(&self.0);
+        known.last().filter(|key| refused != Some(key)).cloned()
     }
 
     fn put(&self, key: ApiKey) {
@@ -49,33 +51,25 @@ impl Keys {
 
 /// Asks a caller to call its function for the API key.
 #[derive(Clone)]
-pub struct KeyRequest(Arc<State>);
-
-struct State {
+pub struct KeyRequest {
     shared: Arc<Shared>,
     refused: Option<ApiKey>,
-    answered: Mutex<Option<oneshot::Sender<ApiKey>>>,
+    answered: Arc<Mutex<Option<oneshot::Sender<ApiKey>>>>,
 }
 
 impl KeyRequest {
     /// Whether another caller brought a newer key meanwhile. The function is not called then.
     pub fn is_over(&self) -> bool {
-        let newer = self.0.shared.keys.current();
-        newer
-            .filter(|key| self.0.refused.as_ref() != Some(key))
-            .is_some_and(|key| {
-                self.answer(key);
-                true
-            })
+        let newer = self.shared.keys.newer_than(self.refused.as_ref());
+        newer.map(|key| self.answer(key)).is_some()
     }
 
     /// Takes the key that the function returned.
     pub fn answer(&self, key: ApiKey) {
-        self.0.shared.keys.put(key.clone());
-        if let Some(answered) = lock(&self.0.answered).take() {
-            // The call may have ended meanwhile.
-            let _ = answered.send(key);
-        }
+        self.shared.keys.put(key.clone());
+        // The call may have ended meanwhile.
+        let answered = lock(&self.answered).take();
+        let _ = answered.map(|answered| answered.send(key));
     }
 }
 
@@ -92,10 +86,10 @@ impl Client {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<ApiKey> {
-        if let Some(key) = self.shared.keys.current() {
-            return Ok(key);
-        }
-        let key = self.ask(None, deadline, observer).await;
+        let key = match self.shared.keys.newer_than(None) {
+            None => self.ask(None, deadline, observer).await,
+            known => known,
+        };
         key.ok_or_else(|| {
             let text = message![
                 "the function of ",
@@ -114,7 +108,7 @@ impl Client {
         observer: &dyn Observer,
     ) -> Option<ApiKey> {
         // Another call may have brought it.
-        let newer = self.shared.keys.current().filter(|key| key != refused);
+        let newer = self.shared.keys.newer_than(Some(refused));
         if newer.is_some() {
             return newer;
         }
@@ -145,8 +139,8 @@ impl Client {
         key.filter(|key| key != refused)
     }
 
-    /// The key that the caller's function returns. The deadline does not run meanwhile: the caller of a prefetched page may come
-    /// late.
+    /// The key that the caller's function returns. The deadline does not run meanwhile, because the caller of a prefetched page
+    /// may come late.
     async fn ask(
         &self,
         refused: Option<&ApiKey>,
@@ -155,11 +149,11 @@ impl Client {
     ) -> Option<ApiKey> {
         while Instant::now() < *deadline {
             let (answered, came) = oneshot::channel();
-            let request = KeyRequest(Arc::new(State {
+            let request = KeyRequest {
                 shared: Arc::clone(&self.shared),
                 refused: refused.cloned(),
-                answered: Mutex::new(Some(answered)),
-            }));
+                answered: Arc::new(Mutex::new(Some(answered))),
+            };
             let text = "the caller is asked for the key".to_owned();
             let begun = Instant::now();
             observer.note(Note::new(Level::Debug, text).about(About::Key(request)));

@@ -32,7 +32,7 @@ pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
 pub(crate) const ATTEMPT_FAILED: &str = "the last attempt failed";
 
 /// A call in words: method and path template, never the ids or the query.
-pub(crate) fn what(call: &Call) -> String {
+pub(crate) fn call_name(call: &Call) -> String {
     format!("{} {}", call.method, call.path.shown())
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn fields(call: &Call, client: &Client) -> LogFields {
     LogFields {
         method: call.method.to_string(),
         path: call.path.shown(),
-        ..fields_of(
+        ..fields_of_job(
             client,
             call.project.as_ref().map(Segment::as_str),
             id.map(Segment::as_str),
@@ -51,7 +51,11 @@ pub(crate) fn fields(call: &Call, client: &Client) -> LogFields {
 }
 
 /// The fields of a log record about a project and a job.
-pub(crate) fn fields_of(client: &Client, project: Option<&str>, job: Option<&str>) -> LogFields {
+pub(crate) fn fields_of_job(
+    client: &Client,
+    project: Option<&str>,
+    job: Option<&str>,
+) -> LogFields {
     LogFields {
         project_id: project.map(|id| shown_id(client, id)),
         job_id: job.map(|id| shown_id(client, id)),
@@ -76,7 +80,7 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
         .map_or_else(String::new, |id| format!(" (request id {id})"));
     let text = format!(
         "{}: {} after {:.3} s{id}",
-        what(call),
+        call_name(call),
         head.status,
         attempt.elapsed.as_secs_f64()
     );
@@ -89,15 +93,14 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted, of which `why` has the end of the text. Of a write, the last attempt decides: if it
-/// left, it was refused.
-pub(crate) fn not_admitted(call: &Call, mut why: Error, attempts: Vec<Attempt>) -> Error {
+/// The error of a call that is not admitted. `why` has the end of its text. A write whose last attempt left was refused.
+pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
     let was_refused = call.is_write() && attempts.last().is_some_and(|attempt| attempt.sent);
     let (lead, outcome) = match was_refused {
         true => ("refused with 429, and not sent again", Outcome::Rejected),
         false => ("not sent", Outcome::NotSent),
     };
-    why.message.prepend(format!("{}: {lead}", what(call)));
+    let mut why = why.prefixed(format!("{}: {lead}", call_name(call)));
     why.attempts = attempts;
     // A read that ran out of time has no outcome, wherever that was.
     let has_outcome = call.is_write() || why.kind != Kind::Timeout;
@@ -116,38 +119,12 @@ pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
 }
 
 /// The call's time is over before it could be sent.
-pub(crate) fn no_place(deadline: Duration) -> Error {
+pub(crate) fn too_late(deadline: Duration, why: &str) -> Error {
     let text = format!(
-        " within its deadline of {} s, because too many other calls were in flight, the store was locked or \
-         this process was suspended",
-        deadline.as_secs_f64(),
+        " within its deadline of {} s, because {why}",
+        deadline.as_secs_f64()
     );
     Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
-}
-
-/// Another call fetches what the call wants, and takes longer than the call may.
-pub(crate) fn still_fetching(deadline: Duration) -> Error {
-    let text = format!(
-        " within its deadline of {} s, because another call was still fetching the same page",
-        deadline.as_secs_f64(),
-    );
-    Error::new(Kind::Timeout, message![text, Advice::FewerCalls {}]).past_deadline()
-}
-
-/// The store did not say whether another call fetches what the call wants.
-pub(crate) fn no_claim(mut error: Error) -> Error {
-    error
-        .message
-        .prepend(", because the store could not be asked for the page again: ");
-    error
-}
-
-/// The ledger gave no answer.
-pub(crate) fn no_ledger(mut error: Error) -> Error {
-    error
-        .message
-        .prepend(", because the store could not count the request: ");
-    error
 }
 
 /// The line about an earlier request whose end the ledger does not know yet.
@@ -157,7 +134,7 @@ pub(crate) fn not_settled(client: &Client, fault: &Error) -> Note {
          request records it: {}",
         fault.message,
     );
-    Note::new(Level::Warning, text).about(fields_of(client, None, None).with(fault))
+    Note::new(Level::Warning, text).about(fields_of_job(client, None, None).with(fault))
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
@@ -179,7 +156,7 @@ pub(crate) fn waits_for_budget(call: &Call, client: &Client, slot: Slot) -> Note
     let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
-        what(call),
+        call_name(call),
         slot.at,
         slot.wait.as_secs_f64().ceil(),
     );
@@ -206,7 +183,7 @@ pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
     error
 }
 
-/// One failed attempt, and all that is needed to tell of it.
+/// A failed attempt, for its log line and its error.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
     pub(crate) client: &'a Client,
@@ -215,10 +192,6 @@ pub(crate) struct Failed<'a> {
 }
 
 impl Failed<'_> {
-    pub(crate) fn what(&self) -> String {
-        what(self.call)
-    }
-
     /// The class of the error that the attempt would be.
     pub(crate) fn class(&self) -> &'static str {
         let status = self.failure.head().map(|head| head.status);
@@ -237,7 +210,7 @@ impl Failed<'_> {
     pub(crate) fn note(&self, attempt: &Attempt) -> Note {
         let text = format!(
             "{}: attempt {} failed after {:.3} s: {}",
-            self.what(),
+            call_name(self.call),
             attempt.number,
             attempt.elapsed.as_secs_f64(),
             attempt.error,
@@ -253,7 +226,7 @@ impl Failed<'_> {
     }
 
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
-        let begin = format!("{}: {}", self.what(), self.lead());
+        let begin = format!("{}: {}", call_name(self.call), self.lead());
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
             if matches!(self.failure, Failure::Unreadable { body, .. } if is_page(body)) {
@@ -291,26 +264,23 @@ impl Failed<'_> {
         error
     }
 
-    /// The ids that stand in the path, as they were given: log lines do without them.
+    /// The ids of the path. Log lines have them as fields.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
             let id = id.as_ref()?;
             Some(format!("{name} '{}'", shown_id(self.client, id.as_str())))
         };
-        let of_id = if self.call.lane == Lane::Analytics {
-            "conversation"
-        } else {
-            "job"
+        let of_id = match self.call.lane {
+            Lane::Analytics => "conversation",
+            _ => "job",
         };
-        let ids = [
-            shown("project", &self.call.project),
-            shown(of_id, &self.call.id),
-        ];
-        let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        if ids.is_empty() {
-            ids
-        } else {
-            format!(" ({ids})")
+        let (project, id) = (&self.call.project, &self.call.id);
+        let ids = shown("project", project)
+            .into_iter()
+            .chain(shown(of_id, id));
+        match ids.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => none,
+            ids => format!(" ({ids})"),
         }
     }
 
@@ -324,7 +294,7 @@ impl Failed<'_> {
     /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not be found.
     fn clip(&self, body: &[u8]) -> String {
         let body = String::from_utf8_lossy(body);
-        let body = self.redact(&body);
+        let body = redacted(self.call, self.client, &body);
         text::safe(
             body.get(..body.floor_char_boundary(MAX_BODY))
                 .unwrap_or(&body),
@@ -346,7 +316,7 @@ impl Failed<'_> {
     }
 
     fn words(&self, foreign: &str) -> String {
-        text::safe(&self.redact(foreign), MAX_MESSAGE)
+        text::safe(&redacted(self.call, self.client, foreign), MAX_MESSAGE)
     }
 
     fn header(&self, value: &str) -> String {
@@ -408,7 +378,7 @@ impl Failed<'_> {
     fn advice(&self) -> Option<Advice> {
         let head = match self.failure {
             Failure::Refused { head, .. } => head,
-            // Of what a retry cannot help, the reason says what to do.
+            // The reason says what to do where a retry cannot help.
             Failure::Unsent { fatal: true, .. } => return None,
             Failure::Unsent { .. } => return Some(Advice::CheckNetwork {}),
             Failure::Ambiguous { .. } | Failure::BodyLost { .. } => {
@@ -443,13 +413,9 @@ impl Failed<'_> {
             },
         })
     }
-
-    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        redacted(self.call, self.client, text)
-    }
 }
 
-/// A page for people, as of a login or of another server.
+/// Whether a body is a web page, such as a login or the page of another server.
 fn is_page(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"<")
 }

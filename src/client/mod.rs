@@ -40,10 +40,10 @@ pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, Received, 
 pub use keys::KeyRequest;
 pub use stats::{Snapshot, Stats};
 
-/// What a client and its handles share at one address with one key, whatever connections they have.
+/// The state that a client shares with its handles at one address with one key. Their connections may differ.
 struct Shared {
-    reads: Places,
-    writes: Places,
+    reads: Permits,
+    writes: Permits,
     throttle: Throttle,
     retry_quota: Mutex<RetryQuota>,
     new_jobs: NewJobs,
@@ -51,24 +51,24 @@ struct Shared {
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
-/// Places for the reads or the writes of a client.
-struct Places {
+/// The permits of the reads or of the writes of a client.
+struct Permits {
     in_flight: Semaphore,
-    /// Calls that wait for the ledger or have a grant: at most as many as may be in flight.
-    turns: Semaphore,
+    /// For calls that wait for the ledger or have a grant: at most as many as may be in flight.
+    grants: Semaphore,
 }
 
-impl Places {
+impl Permits {
     fn new(most: usize) -> Self {
         Self {
             in_flight: Semaphore::new(most),
-            turns: Semaphore::new(most),
+            grants: Semaphore::new(most),
         }
     }
 }
 
-/// What clients share that use the same store, or none.
-struct Books {
+/// The state that clients with the same store share. A client without a store has its own.
+struct StoreState {
     clock: Clock,
     store: Option<Arc<ClientStore>>,
     /// The ledgers that were used: of analytics, and of the new jobs of projects.
@@ -77,7 +77,7 @@ struct Books {
     names: Option<OnceNames>,
 }
 
-impl Books {
+impl StoreState {
     fn new(store: Option<ClientStore>) -> Arc<Self> {
         let store = store.map(Arc::new);
         let clock = store
@@ -120,7 +120,7 @@ impl Books {
     }
 }
 
-/// What a call does when the budget is spent, and a sync while another one fills its store.
+/// The choice of a call when the budget is spent, and of a sync while another one fills its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WaitOrStop {
     /// It waits, and says so.
@@ -135,7 +135,7 @@ pub struct Client {
     settings: Arc<Settings>,
     transport: Arc<dyn Transport>,
     shared: Arc<Shared>,
-    books: Arc<Books>,
+    store_state: Arc<StoreState>,
     stats: Arc<Stats>,
     on_budget: WaitOrStop,
 }
@@ -152,8 +152,8 @@ impl Client {
     ) -> Self {
         let settings = settings.into();
         let shared = Shared {
-            reads: Places::new(MAX_READS),
-            writes: Places::new(MAX_WRITES),
+            reads: Permits::new(MAX_READS),
+            writes: Permits::new(MAX_WRITES),
             throttle: Throttle::default(),
             retry_quota: Mutex::default(),
             new_jobs: NewJobs::default(),
@@ -164,7 +164,7 @@ impl Client {
             settings,
             transport,
             shared: Arc::new(shared),
-            books: Books::new(store),
+            store_state: StoreState::new(store),
             stats,
             on_budget: WaitOrStop::default(),
         }
@@ -192,14 +192,14 @@ impl Client {
         store: Option<ClientStore>,
     ) -> Option<Self> {
         let settings = settings.into();
-        let books = match self.settings.store == settings.store {
-            true => Arc::clone(&self.books),
-            false => Books::new(store),
+        let store_state = match self.settings.store == settings.store {
+            true => Arc::clone(&self.store_state),
+            false => StoreState::new(store),
         };
         self.is_for(&settings).then(|| Self {
             settings,
             transport,
-            books,
+            store_state,
             ..self.clone()
         })
     }
@@ -229,26 +229,26 @@ impl Client {
             Limit::Analytics => self.settings.terms,
             Limit::Jobs(_) => self.settings.job_terms,
         };
-        terms.map(|terms| self.books.ledger(limit).budget(terms))
+        terms.map(|terms| self.store_state.ledger(limit).budget(terms))
     }
 
     /// The time of day, as it and its store know it.
     pub(crate) fn now(&self) -> Millis {
-        self.books.clock.now()
+        self.store_state.clock.now()
     }
 
     /// The day that it is in UTC.
     pub(crate) fn today(&self) -> Date {
-        self.books.clock.today()
+        self.store_state.clock.today()
     }
 
     pub fn exports(&self) -> Option<&Exports> {
-        self.books.exports.as_ref()
+        self.store_state.exports.as_ref()
     }
 
     /// The names of creations that are made once, if it has a store.
     pub fn names(&self) -> Option<&OnceNames> {
-        self.books.names.as_ref()
+        self.store_state.names.as_ref()
     }
 
     pub fn settings(&self) -> &Settings {

@@ -8,20 +8,22 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use jiff::Timestamp;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use crate::client::{Call, KeyRequest};
 use crate::config::url::Segment;
 use crate::error::{Attempt, Error, Outcome};
 
+/// Shorter waits are not logged.
+pub(crate) const MIN_LOGGED_WAIT: Duration = Duration::from_secs(1);
 /// The header that names the span of a request.
 pub const TRACEPARENT: &str = "traceparent";
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// A success. It is wanted only if [`Observer::debugs`] says so.
+    /// A success. Only for an observer whose [`ObserverOptions::debugs`] is true.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -106,7 +108,7 @@ pub struct Waiting {
     pub why: &'static str,
     /// When the next request goes out, if that is known.
     pub until: Option<Timestamp>,
-    /// Whether it is so long that the program would seem to hang if nothing showed it.
+    /// Whether the program would seem to hang if nothing showed the wait.
     pub long: bool,
 }
 
@@ -123,33 +125,53 @@ impl Waiting {
     }
 }
 
-/// Announces a wait whose end is unknown: once it has lasted a while, and again once it is long.
+/// A wait for another call, with pauses between two checks. Its end is unknown. It is logged after a while, and again once it is long.
 pub(crate) struct OpenWait {
     why: &'static str,
     fields: LogFields,
     begun: Instant,
     /// Shorter waits are not logged.
-    said_after: Duration,
+    pub(crate) min_logged: Duration,
+    /// The next pause.
+    step: Duration,
     /// Whether it was long when it was announced last.
     announced: Option<bool>,
 }
 
 impl OpenWait {
-    pub(crate) fn new(why: &'static str, fields: LogFields, said_after: Duration) -> Self {
+    const FIRST_PAUSE: Duration = Duration::from_millis(20);
+    const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+    pub(crate) fn new(why: &'static str, fields: LogFields) -> Self {
         Self {
             why,
             fields,
             begun: Instant::now(),
-            said_after,
+            min_logged: MIN_LOGGED_WAIT,
+            step: Self::FIRST_PAUSE,
             announced: None,
         }
     }
 
-    /// Announces it where that is due; to be called now and then while it lasts.
+    pub(crate) fn has_paused(&self) -> bool {
+        self.step > Self::FIRST_PAUSE
+    }
+
+    /// Pauses until the next check; `false` if `deadline` comes first.
+    pub(crate) async fn pause(&mut self, deadline: Instant) -> bool {
+        let at = Instant::now() + self.step;
+        self.step = (self.step * 2).min(Self::LONGEST_PAUSE);
+        if at <= deadline {
+            sleep_until(at).await;
+        }
+        at <= deadline
+    }
+
+    /// Announces the wait where that is due; to be called now and then.
     pub(crate) fn announce(&mut self, observer: &dyn Observer, text: impl FnOnce() -> String) {
         let lasts = self.begun.elapsed();
         let long = lasts > Waiting::LONG;
-        if lasts >= self.said_after && self.announced.replace(long) != Some(long) {
+        if lasts >= self.min_logged && self.announced.replace(long) != Some(long) {
             let waiting = Some(Waiting {
                 why: self.why,
                 until: None,
@@ -195,7 +217,7 @@ pub trait Tracer: Send + Sync {
     fn begin(&self, call: &Call, url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>>;
 }
 
-/// The span of a call. One that is dropped before its end is that of a call that was dropped.
+/// The span of a call. If the span is dropped before its end, the call was dropped.
 pub trait Span: Any + Send + Sync {
     /// The `traceparent` that names it.
     fn header(&self) -> Option<HeaderValue>;
@@ -207,37 +229,37 @@ pub trait Span: Any + Send + Sync {
     fn end(&mut self, error: Option<&'static str>);
 }
 
+/// The wishes of an observer.
+#[derive(Clone, Default)]
+pub struct ObserverOptions {
+    /// Whether notes of [`Level::Debug`] are wanted. Otherwise they are not made.
+    pub debugs: bool,
+    /// A further count of the requests that leave.
+    pub requests: Option<Arc<AtomicU64>>,
+    /// Makes the spans of its calls.
+    pub tracer: Option<Arc<dyn Tracer>>,
+}
+
 pub trait Observer: Send + Sync {
     fn note(&self, note: Note);
 
-    /// Whether notes of [`Level::Debug`] are wanted: else their texts are not made.
-    fn debugs(&self) -> bool {
-        false
-    }
-
-    /// Where requests that leave are counted, beside the client's own count.
-    fn requests(&self) -> Option<Arc<AtomicU64>> {
-        None
+    fn options(&self) -> ObserverOptions {
+        ObserverOptions::default()
     }
 
     /// The outcome of the write that is under way or was answered. `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
-    /// Asks, right before a write leaves, whether it may: from then on its outcome is unknown. A caller that was told
-    /// that nothing was sent says no.
+    /// Asks whether a write may leave, right before it does. Its outcome is unknown after that. `false` if the caller has left
+    /// with the word that nothing was sent.
     fn leaves(&self) -> bool {
         self.write(Some(Outcome::Unknown));
         true
     }
 
-    /// The job that was created, written to or is waited for, for the note of an interrupt. Called before the write
-    /// counts as applied, so that there is no moment at which neither is known.
+    /// Gets the job of a creation, a message or a wait, for the note of an interrupt. Called before the write counts as applied,
+    /// so that one of both is known at each moment.
     fn job(&self, _id: &Segment) {}
-
-    /// What makes spans of its calls, if anything does.
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        None
-    }
 
     /// Gets the span of a call that has ended.
     fn span_ended(&self, _span: Box<dyn Span>) {}

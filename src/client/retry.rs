@@ -7,8 +7,8 @@ use crate::error::{Kind, Outcome};
 
 /// The longest backoff.
 const MAX_BACKOFF: Duration = Duration::from_secs(20);
-/// A pause that would end this close to the deadline is not begun.
-pub(crate) const LAST_CALL: Duration = Duration::from_secs(1);
+/// The least time between the end of a pause and the deadline.
+pub(crate) const MIN_TIME_LEFT: Duration = Duration::from_secs(1);
 
 /// How fast a failure is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Pace {
         }
     }
 
-    /// What a retry costs of the quota.
+    /// The share of the quota that a retry costs.
     pub(crate) fn cost(self) -> u32 {
         match self {
             Self::Normal => 14,
@@ -39,12 +39,12 @@ impl Pace {
     }
 }
 
-/// What a failure means.
+/// The meaning of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// The error it becomes.
     pub kind: Kind,
-    /// What it says of a write.
+    /// The outcome of a write.
     pub outcome: Option<Outcome>,
     /// Whether and how it may be tried again.
     pub retry: Option<Pace>,
@@ -86,7 +86,7 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             (Kind::Status, Unknown, retry)
         }
         (Failure::Refused { head, .. }, true) => match head.status {
-            // 101 is no final answer, and nothing that was asked for.
+            // 101 is no final answer.
             ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
             429 => (Kind::Status, Rejected, Some(Pace::RetryAfter)),
             _ => (Kind::Status, Rejected, None),
@@ -99,7 +99,7 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
     }
 }
 
-/// What bounds the retries of one call.
+/// The bounds of a call's retries.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Retries after the first attempt.
@@ -108,10 +108,10 @@ pub struct Limits {
     pub max_retry_after: Duration,
 }
 
-/// Why a failure is not tried again, or after how long it is.
+/// The decision after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryPlan {
-    /// Pause so long, then try again.
+    /// Try again after this pause.
     Pause(Duration),
     /// Raise it.
     GiveUp,
@@ -119,7 +119,7 @@ pub enum RetryPlan {
     Deadline,
 }
 
-/// What to do after attempt `number` (1 for the first) with `time_left` until the deadline.
+/// Decides what follows attempt `number` (1 for the first) with `time_left` until the deadline.
 /// `unit` is a random number from 0 to 1.
 pub fn plan(
     pace: Option<Pace>,
@@ -142,7 +142,7 @@ pub fn plan(
     if let Some(retry_after) = retry_after {
         pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));
     }
-    if pause.saturating_add(LAST_CALL) > time_left {
+    if pause.saturating_add(MIN_TIME_LEFT) > time_left {
         return RetryPlan::Deadline;
     }
     RetryPlan::Pause(pause)
@@ -157,7 +157,7 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
     doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// Added to a wait that the service asked for, so that clients do not all return at the same moment.
+/// The time that is added to a wait that the service asked for, so that clients do not all return at the same moment.
 pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
     (retry_after / 10)
         .min(Duration::from_secs(5))
@@ -184,7 +184,7 @@ impl RetryQuota {
         }
     }
 
-    /// A call succeeded: its last retry's cost comes back, or 1 where it needed none.
+    /// Gives back what the last retry of a successful call cost, or 1 for a call without retries.
     pub fn give_back(&mut self, last: Option<Pace>) {
         let back = last.map_or(1, Pace::cost);
         self.tokens = self.tokens.saturating_add(back).min(Self::FULL);

@@ -1,4 +1,4 @@
-//! What a client counts.
+//! Counts of a client.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

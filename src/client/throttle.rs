@@ -1,5 +1,4 @@
-//! The throttle, which all calls of one client share: which of them wait, and until when, after a 429 or 503 with
-//! `Retry-After`.
+//! The throttle: after a 429 or 503 with `Retry-After`, all calls of a client wait that are limited together.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -8,19 +7,19 @@ use tokio::time::Instant;
 
 use crate::lock;
 
-/// All paths that begin with this share one limit.
+/// The beginning of all paths that share the limit of analytics.
 const ANALYTICS: &str = "/v1/analytics/";
 /// The longest that calls are throttled, and the longest wait that an error reports.
 pub(crate) const MAX_THROTTLE: Duration = Duration::from_hours(24);
 
-/// The kinds of call that a service throttles apart.
+/// A kind of call that the service throttles by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Everything but `GET`.
     Writes,
     /// Reads of jobs, and of everything else that is not analytics.
     Jobs,
-    /// Everything that the service lists.
+    /// Listings.
     Analytics,
 }
 
@@ -35,7 +34,7 @@ impl Lane {
     }
 }
 
-/// Calls of one kind are not sent for a while.
+/// A throttle of one kind of calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Throttled {
     pub until: Instant,
@@ -43,13 +42,12 @@ pub struct Throttled {
     pub status: u16,
 }
 
-/// Shared by a client and its handles, for one origin and key; two places for each lane: for what no ledger holds for, and for
-/// what one does.
+/// The throttles of one origin and key, which a client shares with its handles. Each lane has two: without a ledger, and with one.
 #[derive(Debug, Default)]
 pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 
 impl Throttle {
-    /// Whether calls of `lane` have to wait. `has_ledger`: they have one, and go by it.
+    /// The throttle of `lane`, if its calls have to wait. With `has_ledger`, they wait as their ledger says instead.
     pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
         let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
         let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));
@@ -58,7 +56,7 @@ impl Throttle {
             .max_by_key(|throttled| throttled.until)
     }
 
-    /// A throttled answer asked all to wait. `in_ledger`: the ledger of a budget holds for as long.
+    /// Makes the calls of `lane` wait. With `in_ledger`, the ledger of a budget has the same wait.
     pub fn throttle(&self, lane: Lane, status: u16, asked: Duration, in_ledger: bool) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
         let mut lanes = lock(&self.0);

@@ -7,9 +7,9 @@ use crate::listing::rows::Identity;
 
 /// The identities are hashes already.
 #[derive(Debug, Default)]
-struct Already(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Already {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -23,10 +23,10 @@ impl Hasher for Already {
     }
 }
 
-/// Any odd number: the order of the keys counts.
+/// An odd number, so that the order of the keys counts.
 const KEY_FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
 
-type Hashed = BuildHasherDefault<Already>;
+type Hashed = BuildHasherDefault<IdentityHasher>;
 
 /// How a row compares with those seen before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,16 +68,16 @@ struct SeenRow {
 /// grows. Part `k` has `2k + 33` of 768 shares (between the squares of `k + 16` and `k + 17`): as their sizes differ, the
 /// parts do not all grow at once.
 #[derive(Debug)]
-struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
+struct ShardedMap<T>([HashMap<Packed, T, Hashed>; 16]);
 
-impl<T> Default for Spread<T> {
+impl<T> Default for ShardedMap<T> {
     fn default() -> Self {
         Self(Default::default())
     }
 }
 
-impl<T: Copy> Spread<T> {
-    /// Chosen by the bits that a map itself uses least.
+impl<T: Copy> ShardedMap<T> {
+    /// The part is chosen by the bits that a map itself uses least.
     fn part(key: u64) -> usize {
         let share = ((key >> 40 & 0xffff) * 768) >> 16;
         usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
@@ -95,10 +95,9 @@ impl<T: Copy> Spread<T> {
     }
 }
 
-/// The rows that a page brought, and the offset from which on none of them can come twice: it was asked for no row
-/// after that.
+/// A page that was read: its rows, and the offset after its last possible row. From there on none of them can come twice.
 #[derive(Debug)]
-struct Brought {
+struct SeenPage {
     rows: Vec<Identity>,
     until: u64,
 }
@@ -107,27 +106,27 @@ struct Brought {
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// The last row of each key.
-    rows: Spread<SeenRow>,
+    rows: ShardedMap<SeenRow>,
     /// Earlier rows of those keys, with other values, and the last page that brought each: few, unless the data moves.
     earlier: HashMap<Packed, u32, Hashed>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
-    pages: VecDeque<Brought>,
+    pages: VecDeque<SeenPage>,
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
-    /// Of every page, also outside the window: some ten bytes a page.
-    fingerprints: Spread<()>,
+    /// A hash of every page, also outside the window: some ten bytes a page.
+    fingerprints: ShardedMap<()>,
 }
 
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
-            rows: Spread::default(),
+            rows: ShardedMap::default(),
             earlier: HashMap::default(),
             pages: VecDeque::new(),
             count: 0,
             window,
-            fingerprints: Spread::default(),
+            fingerprints: ShardedMap::default(),
         }
     }
 
@@ -151,12 +150,12 @@ impl Seen {
         self.fingerprints.insert(keys, ()).is_some()
     }
 
-    /// Remembers a page's rows, which can come twice up to an offset of `until`, and says of each what it is.
+    /// Remembers the rows of a page, and compares each with earlier ones. They can come twice before the offset `until`.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;
         let found = rows.iter().map(|row| self.note(row, page)).collect();
-        self.pages.push_back(Brought {
+        self.pages.push_back(SeenPage {
             rows: rows.to_vec(),
             until,
         });
@@ -190,7 +189,7 @@ impl Seen {
         }
     }
 
-    /// Forgets, now that the export is at `offset`, the pages that are before it and outside of the window.
+    /// Forgets the pages that are before `offset` and outside of the window.
     pub(crate) fn forget(&mut self, offset: u64) {
         while let Some(brought) = self.pages.front()
             && brought.until <= offset

@@ -8,44 +8,24 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::OwnedMutexGuard;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
-use crate::client::observer::{LogFields, Observer, OpenWait};
+use crate::client::observer::{LogFields, MIN_LOGGED_WAIT, Observer, OpenWait};
 use crate::client::{SingleFlight, messages};
 use crate::error::{Error, Result};
-use crate::export::pager::Wanted;
-use crate::export::service::{Answered, ServicePages};
+use crate::export::page::{FetchedPage, PageLock, PageRequest};
+use crate::export::service::ServicePages;
 use crate::lock;
-use crate::store::{Exports, FileLock, PageClaim, StoredPage};
-
-/// How often a call checks whether another process has fetched the page: the first and the longest interval.
-const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// After this time, a wait for another call's request is logged.
-const SAID_AFTER: Duration = Duration::from_secs(1);
-
-/// A page that several calls wanted.
-pub(super) enum Landed {
-    /// Another call has fetched it.
-    Stored(StoredPage),
-    Fetched(Box<Answered>),
-}
-
-/// The right to fetch a page. When it is dropped, the next call of this client has it, or another process.
-pub(crate) struct PageLock {
-    // Dropped first: the next in the queue finds the file unlocked.
-    _file: FileLock,
-    _queue: OwnedMutexGuard<()>,
-}
+use crate::store::{Exports, PageClaim, StoredPage};
 
 /// Asks the service for a page that is kept in `export`, unless another call gets it first.
 pub(super) async fn ask(
     service: &ServicePages,
     (exports, export): (&Exports, i64),
-    wanted: &Wanted,
+    wanted: &PageRequest,
     deadline: &mut Instant,
     observer: &dyn Observer,
-) -> Result<Landed> {
+) -> Result<FetchedPage> {
     let flight = Arc::new(PageFlight {
         exports: exports.clone(),
         export,
@@ -58,11 +38,14 @@ pub(super) async fn ask(
         .ask(wanted, Some(Arc::clone(&flight) as _), deadline, observer)
         .await;
     let lock = match mem::take(&mut *lock(&flight.state)) {
-        FlightState::Landed(page) => return Ok(Landed::Stored(page)),
+        FlightState::Landed(page) => {
+            return FetchedPage::stored(&service.listing, export, &page)
+                .map_err(|fault| fault.error(exports.0.store.path()));
+        }
         FlightState::Ours(lock) => Some(lock),
         FlightState::Waiting => None,
     };
-    asked.map(|asked| Landed::Fetched(Box::new(Answered { lock, ..asked })))
+    asked.map(|page| FetchedPage { lock, ..page })
 }
 
 struct PageFlight {
@@ -88,26 +71,24 @@ enum FlightState {
 impl PageFlight {
     /// Waits until the page is this call's to fetch, or in the store.
     async fn wait(&self, deadline: Instant, observer: &dyn Observer) -> Result<FlightState> {
-        let mut wait = OpenWait::new(
-            "another call is fetching the same page",
-            self.about.clone(),
-            SAID_AFTER,
-        );
-        let mut announce = || {
-            let text = || "another call is fetching the same page: waiting for it".to_owned();
-            wait.announce(observer, text);
+        let why = "another call is fetching the same page";
+        let mut wait = OpenWait::new(why, self.about.clone());
+        let text = || format!("{why}: waiting for it");
+        let late = || {
+            messages::too_late(
+                self.deadline,
+                "another call was still fetching the same page",
+            )
         };
-        let late = || messages::still_fetching(self.deadline);
         let mut queue = pin!(self.exports.queue(self.export, self.offset).lock_owned());
         let queue = loop {
-            let step = deadline.min(Instant::now() + SAID_AFTER);
+            let step = deadline.min(Instant::now() + MIN_LOGGED_WAIT);
             match timeout_at(step, &mut queue).await {
                 Ok(queue) => break queue,
                 Err(_) if step == deadline => return Err(late()),
-                Err(_) => announce(),
+                Err(_) => wait.announce(observer, text),
             }
         };
-        let mut step = STEPS.0;
         loop {
             let claim = self.exports.claim(self.export, self.offset);
             match self.exports.0.store.within(deadline, claim).await {
@@ -118,14 +99,15 @@ impl PageFlight {
                         _queue: queue,
                     }));
                 }
-                Ok(PageClaim::Taken) => announce(),
-                Err(error) => return Err(messages::no_claim(error)),
+                Ok(PageClaim::Taken) => wait.announce(observer, text),
+                Err(error) => {
+                    return Err(error
+                        .prefixed(", because the store could not be asked for the page again: "));
+                }
             }
-            if Instant::now() + step > deadline {
+            if !wait.pause(deadline).await {
                 return Err(late());
             }
-            sleep(step).await;
-            step = (step * 2).min(STEPS.1);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a running export reports to its caller, and the relay between prefetched pages and that caller.
+//! Reports of a running export to its caller, and the relay between prefetched pages and that caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::client::observer::{Note, Observer, Span, Tracer};
+use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
@@ -14,7 +14,7 @@ pub trait ExportObserver: Observer {
     /// A page of these rows came.
     fn rows(&self, _rows: Rows, _days: Option<Slice>) {}
 
-    /// What was found in a page for the first time.
+    /// Findings that a page had for the first time.
     fn found(&self, _findings: Vec<Finding>) {}
 }
 
@@ -31,9 +31,8 @@ struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
     ended: Vec<Box<dyn Span>>,
-    /// Of the caller that listened last: pages were prefetched for it.
-    tracer: Option<Arc<dyn Tracer>>,
-    debugs: bool,
+    /// The options of the caller that listened last: pages were prefetched for it.
+    options: ObserverOptions,
 }
 
 impl Relay {
@@ -42,8 +41,7 @@ impl Relay {
         let (kept, ended) = {
             let mut state = self.state();
             state.listener = Some(Arc::clone(&listener));
-            state.tracer = listener.tracer();
-            state.debugs = listener.debugs();
+            state.options = listener.options();
             (
                 std::mem::take(&mut state.kept),
                 std::mem::take(&mut state.ended),
@@ -61,11 +59,13 @@ impl Relay {
     /// For a request that is made now: it is reported like all others, and its span is one of this caller's, even if
     /// another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
-        let state = self.state();
+        let options = ObserverOptions {
+            requests: Some(Arc::clone(&self.requests)),
+            ..self.state().options.clone()
+        };
         Arc::new(Asked {
-            tracer: state.tracer.clone(),
-            debugs: state.debugs,
             relay: Arc::clone(self),
+            options,
         })
     }
 
@@ -102,8 +102,7 @@ impl Observer for Relay {
 /// See [`Relay::asked`].
 struct Asked {
     relay: Arc<Relay>,
-    tracer: Option<Arc<dyn Tracer>>,
-    debugs: bool,
+    options: ObserverOptions,
 }
 
 impl Observer for Asked {
@@ -111,20 +110,12 @@ impl Observer for Asked {
         self.relay.note(note);
     }
 
-    fn debugs(&self) -> bool {
-        self.debugs
-    }
-
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        self.tracer.clone()
+    fn options(&self) -> ObserverOptions {
+        self.options.clone()
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {
         self.relay.span_ended(span);
-    }
-
-    fn requests(&self) -> Option<Arc<AtomicU64>> {
-        Some(Arc::clone(&self.relay.requests))
     }
 }
 

@@ -3,67 +3,31 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::observer::Observer;
-use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{Repeat, Seen};
 use crate::export::findings::{Finding, Findings};
 use crate::export::observer::{ExportObserver, Relay};
-use crate::export::trail::{Mark, PageShape, Trail};
+use crate::export::page::{FetchedPage, PageRequest, Source};
+use crate::export::position::{ExportPosition, PagePosition};
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Page, Rows, Totals};
+use crate::listing::page::{Page, Totals};
+use crate::listing::rows::{Identity, Rows};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
 
-/// Where pages come from. A page comes in two steps, so that the next one can be asked for before this one is read.
-pub trait Source: Send + Sync + 'static {
-    /// Gets a page.
-    fn fetch(
-        &self,
-        wanted: Wanted,
-        observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>>;
-}
-
-/// Which page is wanted.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The slice that it is of, if the range is read in several.
-    pub days: Option<Slice>,
-    /// Rows to skip; with cursors, how many rows came before it.
-    pub offset: u64,
-    /// The cursor that the page before it gave.
-    pub cursor: Option<String>,
-    /// The most rows.
-    pub limit: u32,
-    /// Whether all pages so far were as long as was asked for, so that a row's position is its offset.
-    pub regular: bool,
-}
-
-/// A page that nobody has read yet.
-pub struct Fetched {
-    /// How many rows it was asked for: the source may have a page of another length.
-    pub limit: u32,
-    /// Whether it is certain that it has that many rows and that there are more.
-    pub promises_more: bool,
-    /// Reads it.
-    pub decode: Box<dyn FnOnce() -> Result<Page> + Send>,
-}
-
-/// How to page.
+/// The options of paging.
 #[derive(Debug, Clone, Copy)]
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages asked for ahead of need; above 1 it speculates.
+    /// Pages requested in advance. Above 1, some may not be needed.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -72,19 +36,19 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The most that the service grants, and so the fewest requests.
+    /// The most rows that the service grants, and so the fewest requests.
     pub const PAGE_SIZE: u32 = 250;
 }
 
-/// A page that came, cleaned of repeats.
+/// A page without repeats, for the caller.
 #[derive(Debug)]
-pub struct Turn {
+pub struct CheckedPage {
     /// The rows to hand out.
     pub rows: Rows,
-    /// What was found in it for the first time.
+    /// Findings that it had for the first time.
     pub findings: Vec<Finding>,
-    /// For checkpoints after each of its rows.
-    pub mark: Arc<Mark>,
+    /// The position for checkpoints after each of its rows.
+    pub position: Arc<PagePosition>,
 }
 
 /// The state of one export.
@@ -92,14 +56,14 @@ pub struct Pager {
     source: Arc<dyn Source>,
     paging: Paging,
     /// Where the next page starts.
-    trail: Trail,
+    position: ExportPosition,
     handed: u64,
     finished: bool,
     /// The service broke its paging rule, so nothing more is read.
     broken: Option<Error>,
     /// The last page was as expected, so the next one can be prefetched.
     plain: bool,
-    ahead: VecDeque<Ahead>,
+    ahead: VecDeque<PendingPage>,
     seen: Seen,
     /// The cursors that came, as hashes.
     cursors: HashSet<u64>,
@@ -108,19 +72,16 @@ pub struct Pager {
 }
 
 /// A request under way. Dropping it drops the request.
-struct Ahead {
+struct PendingPage {
     /// The number of its slice, and its offset there.
     at: (usize, u64),
     limit: u32,
     promise: oneshot::Receiver<()>,
-    task: JoinHandle<Result<Came>>,
+    task: JoinHandle<Result<(FetchedPage, Vec<Identity>)>>,
 }
 
-/// A page that came, what its rows are known by, and how many it was asked for.
-type Came = (Page, Vec<Identity>, u32);
-
-impl Ahead {
-    async fn came(&mut self) -> Result<Came> {
+impl PendingPage {
+    async fn came(&mut self) -> Result<(FetchedPage, Vec<Identity>)> {
         match (&mut self.task).await {
             Ok(came) => came,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -129,19 +90,19 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for PendingPage {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
 impl Pager {
-    /// An export that continues at `place`.
+    /// Continues an export at `place`.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
-        let trail = Trail::new(place);
-        let place = &trail.place;
+        let position = ExportPosition::new(place);
+        let place = &position.place;
         let mut seen = Seen::new(paging.window);
-        seen.take_in(place.seen(), trail.until());
+        seen.take_in(place.seen(), position.until());
         let cursors = place
             .cursor
             .iter()
@@ -159,16 +120,16 @@ impl Pager {
             cursors,
             findings: Findings::new(place.totals),
             relay: Arc::new(Relay::default()),
-            trail,
+            position,
         }
     }
 
     /// Where the next page starts.
     pub fn place(&self) -> &Checkpoint {
-        &self.trail.place
+        &self.position.place
     }
 
-    /// All that was found so far, in words.
+    /// All findings so far, in words.
     pub fn warnings(&self) -> Vec<String> {
         self.findings.texts()
     }
@@ -178,18 +139,21 @@ impl Pager {
         self.relay.requests()
     }
 
-    /// The totals that the export began with, once a page came.
+    /// The totals at the beginning of the export; `None` before the first page.
     pub fn totals(&self) -> Option<Totals> {
         self.findings.totals()
     }
 
-    /// From now on, repeats are searched for in all pages: a caller that keeps all rows has the memory for it.
+    /// Searches for repeats in all pages from now on. A caller that keeps all rows has the memory for it.
     pub fn remember_all(&mut self) {
         self.seen.remember_all();
     }
 
     /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
-    pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+    pub async fn next_page(
+        &mut self,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<Option<CheckedPage>> {
         if self.finished || self.rows_left() == Some(0) {
             self.finished = true;
             self.ahead.clear();
@@ -224,7 +188,7 @@ impl Pager {
             }
         }
         let came = match next.came().await {
-            // It was held back before anybody wanted it, for a wait that may be over, or longer, by now.
+            // A prefetched request was held back. By now the wait may be over, or longer.
             Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
                 self.ask(0, self.rows_left()).came().await?
             }
@@ -254,7 +218,7 @@ impl Pager {
 
     /// Where the next page starts.
     fn at(&self) -> (usize, u64) {
-        (self.trail.place.slice, self.trail.place.offset)
+        (self.position.place.slice, self.position.place.offset)
     }
 
     /// How many rows may still be handed out.
@@ -265,11 +229,19 @@ impl Pager {
     }
 
     /// Checks a page, drops its repeats, and moves on after it.
-    fn take_in(&mut self, (mut page, identities, limit): Came) -> Result<Turn> {
+    fn take_in(
+        &mut self,
+        (
+            FetchedPage {
+                mut page, limit, ..
+            },
+            identities,
+        ): (FetchedPage, Vec<Identity>),
+    ) -> Result<CheckedPage> {
         let received = page.rows.len();
-        let identities = self.trail.identities(identities);
-        let by_offset = self.trail.is_by_offset();
-        let cut_off = page.has_more && self.trail.place.listing.paged_by() == PagedBy::Nothing;
+        let identities = self.position.identities(identities);
+        let by_offset = self.position.is_by_offset();
+        let cut_off = page.has_more && self.position.place.listing.paged_by() == PagedBy::Nothing;
         page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
@@ -285,19 +257,19 @@ impl Pager {
             Ok(cursor) => (cursor, None),
             Err(error) => (None, Some(error)),
         };
-        // Rows that are known to come twice: no change of the data.
-        let expected = self.trail.is_irregular() || self.trail.has_skip();
+        // Rows that are known to come twice are no change of the data.
+        let expected = self.position.is_irregular() || self.position.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
-            fresh.push(self.findings.cut_off(received, self.trail.range()));
+            fresh.push(self.findings.cut_off(received, self.position.range()));
         }
 
-        let overlap = self.trail.overlap(&identities);
+        let overlap = self.position.overlap(&identities);
         fresh.extend(self.findings.overlap(overlap, received));
-        let skip = overlap + self.trail.skip(received - overlap);
+        let skip = overlap + self.position.skip(received - overlap);
         let until = match by_offset {
             true => self
-                .trail
+                .position
                 .place
                 .offset
                 .saturating_add(u64::from(limit).max(received as u64)),
@@ -336,7 +308,11 @@ impl Pager {
                 .collect(),
             None => identities,
         };
-        let shape = PageShape {
+        let mut position = PagePosition {
+            before: self.position.place.clone(),
+            after: None,
+            rows: handed,
+            by_row: false,
             received: u32::try_from(received).unwrap_or(u32::MAX),
             limit,
             overlap: u32::try_from(overlap).unwrap_or_default(),
@@ -345,29 +321,29 @@ impl Pager {
             has_more: page.has_more,
             totals: page.totals,
             cursor,
-            days: self.trail.days(),
+            days: self.position.days(),
         };
-        let is_whole = shape.kept.is_none();
-        let slice = self.trail.place.slice;
-        let mark = self.trail.step(shape, handed);
-        if self.trail.place.slice != slice {
+        let is_whole = position.kept.is_none();
+        let slice = self.position.place.slice;
+        self.position.step(&mut position);
+        if self.position.place.slice != slice {
             // Each slice is a query of its own, whose cursors may be those of another.
             self.cursors.clear();
         }
-        self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
-        self.seen.forget(self.trail.place.offset);
+        self.plain = !self.position.is_irregular() && is_whole && rows.is_plain();
+        self.seen.forget(self.position.place.offset);
         self.handed += count as u64;
-        self.finished = self.trail.place.done || (!page.has_more && !whole);
-        // The rows of this page came whole: the error comes after them.
+        self.finished = self.position.place.done || (!page.has_more && !whole);
+        // This page is complete, so its rows are handed out before the error.
         self.broken = refused;
-        Ok(Turn {
+        Ok(CheckedPage {
             rows,
             findings: fresh,
-            mark: Arc::new(mark),
+            position: Arc::new(position),
         })
     }
 
-    /// The positions of the rows that are handed out, without the first `skip` and what came before; `None`: all.
+    /// The positions of the rows to hand out, without the first `skip` and without repeats; `None`: all.
     fn without_repeats(
         &mut self,
         identities: &[Identity],
@@ -400,7 +376,7 @@ impl Pager {
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
     fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
-        let place = &self.trail.place;
+        let place = &self.position.place;
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
             return Ok(None);
         }
@@ -416,9 +392,9 @@ impl Pager {
 
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
-        let page_size = u64::from(self.trail.place.page_size);
-        // Where pages are short or name each other, only what came tells where the next one starts.
-        let is_certain = self.trail.is_by_offset() && !self.trail.is_irregular();
+        let page_size = u64::from(self.position.place.page_size);
+        // If pages are short or name each other, only the last page tells where the next one starts.
+        let is_certain = self.position.is_by_offset() && !self.position.is_irregular();
         let depth = if is_certain {
             self.paging.prefetch
         } else {
@@ -435,43 +411,35 @@ impl Pager {
         }
     }
 
-    /// Asks for the page that begins `further` rows later, where `left` rows will be wanted.
-    fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
-        let place = &self.trail.place;
+    /// Requests the page that begins `further` rows later. The caller needs `left` rows from there on.
+    fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
+        let place = &self.position.place;
         let page_size = u64::from(place.page_size);
-        let regular = self.trail.is_by_position();
+        let regular = self.position.is_by_position();
         let offset = place.offset.saturating_add(further);
-        // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
-        // too few may be new. A listing of one page would be cut off after them.
+        // A whole page is requested if some of its rows may be repeats: short pages bring rows again, and so does a page that was
+        // handed out in part. A listing of one page would be cut off after fewer rows.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
-        let again = self.trail.is_irregular() || self.trail.has_skip() || is_one_page;
+        let again = self.position.is_irregular() || self.position.has_skip() || is_one_page;
         let room = left
             .filter(|_| !again)
             .map_or(page_size, |left| left.min(page_size));
         let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();
-        let wanted = Wanted {
-            days: self.trail.days(),
+        let wanted = PageRequest {
+            days: self.position.days(),
             offset,
             cursor: place.cursor.clone(),
             limit,
             regular,
         };
-        let page = self.source.fetch(wanted, self.relay.asked());
+        let page = self.source.fetch(wanted, sender, self.relay.asked());
         let task = tokio::spawn(async move {
-            let Fetched {
-                limit,
-                promises_more,
-                decode,
-            } = page.await?;
-            if promises_more && sender.send(()).is_ok() {
-                yield_now().await;
-            }
-            let page = decode()?;
-            let identities = page.rows.identities();
-            Ok((page, identities, limit))
+            let fetched = page.await?;
+            let identities = fetched.page.rows.identities();
+            Ok((fetched, identities))
         });
-        Ahead {
+        PendingPage {
             at: (place.slice, offset),
             limit,
             promise,

@@ -3,31 +3,29 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::{LogFields, Observer};
 use crate::client::{Call, Client, Received, SingleFlight, messages};
-use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
-use crate::export::flight::PageLock;
-use crate::export::pager::{Fetched, Source, Wanted};
+use crate::export::page::{FetchedPage, PageRequest, Source};
 use crate::listing::Listing;
 use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::read::promises_more;
-use crate::listing::rows::Page;
 use crate::text::message::{Advice, Setting, message};
 
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
-/// How many of a body's first bytes are compared with those of the last one: its first rows differ, unless it came before.
+/// The number of first bytes that are compared with the body before. Equal first rows mean that the same page came again.
 const MAX_COMPARED: usize = 1024;
 /// A service refuses a cursor with one of these statuses.
 const REFUSED: [u16; 4] = [400, 404, 410, 422];
@@ -42,7 +40,7 @@ pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
 pub struct ServicePages {
     pub client: Client,
     pub listing: Arc<Listing>,
-    /// The last body, by its first bytes: if the service sends it again, it would never end, and nothing more is requested.
+    /// A hash of the last body's first bytes. A body that comes again promises nothing, because the export would never end.
     last: Arc<AtomicU64>,
     /// Whether the service found a cursor and the dates too long.
     is_too_long: Arc<AtomicBool>,
@@ -60,12 +58,12 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of(&self.client, self.listing.project_id(), None)
+        messages::fields_of_job(&self.client, self.listing.project_id.as_deref(), None)
     }
 
-    fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
+    fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
-        let Wanted {
+        let PageRequest {
             days,
             offset,
             cursor,
@@ -75,7 +73,7 @@ impl ServicePages {
         let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
-            false => part.as_ref().unwrap_or(listing).query().to_vec(),
+            false => part.as_ref().unwrap_or(listing).query.clone(),
         };
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         if !cursor_alone {
@@ -87,7 +85,7 @@ impl ServicePages {
         if let Some(cursor) = cursor {
             add(CURSOR, cursor.clone());
         }
-        let path = Template::own(listing.path().to_owned());
+        let path = Template::own(listing.path.clone());
         Ok(Call {
             query,
             is_other: !listing.is_known(),
@@ -95,11 +93,11 @@ impl ServicePages {
         })
     }
 
-    /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone,
-    /// for this page and all after it.
+    /// Fetches a page without parsing it. If the service finds the cursor and the dates too long, this request and all later
+    /// ones send the cursor alone.
     async fn fetch_page(
         &self,
-        wanted: &Wanted,
+        wanted: &PageRequest,
         flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
@@ -161,67 +159,52 @@ impl ServicePages {
         error
     }
 
-    /// Asks the service for a page, as a part of what ends at `deadline`.
+    /// Gets a page from the service before `deadline`.
     pub(crate) async fn ask(
         &self,
-        wanted: &Wanted,
+        wanted: &PageRequest,
         flight: Option<Arc<dyn SingleFlight>>,
         deadline: &mut Instant,
         observer: &dyn Observer,
-    ) -> Result<Answered> {
+    ) -> Result<FetchedPage> {
         let received = self.fetch_page(wanted, flight, deadline, observer).await?;
         let asked = received.asked();
         received.read(observer, |answer| -> Result<_, String> {
-            let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
-            Ok(Answered {
-                page,
-                body,
+            Ok(FetchedPage {
+                body: Some(answer.body.clone()),
                 asked,
                 date: answer.head.date,
-                lock: None,
+                ..FetchedPage::new(self.listing.decode(&answer.body)?, wanted.limit)
             })
         })
     }
 }
 
-/// A page as it came.
-pub(crate) struct Answered {
-    pub(crate) page: Page,
-    pub(crate) body: Bytes,
-    /// When its request left.
-    pub(crate) asked: Millis,
-    /// The time of day, by the service's clock.
-    pub(crate) date: Option<Millis>,
-    /// The right to fetch it, until it is in the store.
-    pub(crate) lock: Option<PageLock>,
-}
-
 impl Source for ServicePages {
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let pages = self.clone();
         async move {
             let received = pages
                 .fetch_page(&wanted, None, &mut pages.client.deadline(), &*observer)
                 .await?;
-            let body = &received.answer().body;
+            let body = &received.answer.body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let endpoint = pages.listing.endpoint();
-            let promises_more = endpoint.totals
+            let is_promised = endpoint.totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
                 && endpoint
                     .key
                     .is_some_and(|key| promises_more(body, key, wanted.limit));
-            let decode =
-                move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
-            Ok(Fetched {
-                limit: wanted.limit,
-                promises_more,
-                decode: Box::new(decode),
-            })
+            if is_promised && more.send(()).is_ok() {
+                yield_now().await;
+            }
+            let page = received.read(&*observer, |answer| pages.listing.decode(&answer.body))?;
+            Ok(FetchedPage::new(page, wanted.limit))
         }
         .boxed()
     }

@@ -1,4 +1,4 @@
-//! Where an export's pages and a range's totals come from: the store, where the client has one, or the service.
+//! The source of an export's pages and of a range's totals: the client's store, or the service.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use crate::client::Client;
 use crate::client::observer::{Level, Note, Observer};
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::flight::{self, Landed};
-use crate::export::pager::{Source, Wanted};
+use crate::export::flight;
+use crate::export::page::{PageRequest, Source};
 use crate::export::service::ServicePages;
-use crate::export::stored::{StoredPages, decode, keep};
+use crate::export::stored::{StoredPages, keep};
 use crate::listing::Listing;
-use crate::listing::rows::{Page, Totals};
-use crate::store::{Range, What};
+use crate::listing::page::{Page, Totals};
+use crate::store::{Content, Range};
 
-/// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
+/// The source of the pages of an export at `place`. `refresh`: stored pages are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
     let exports = client
         .exports()
@@ -27,8 +27,8 @@ pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Sour
     }
 }
 
-/// What brings the totals.
-const FIRST_ROW: Wanted = Wanted {
+/// The request for the totals.
+const FIRST_ROW: PageRequest = PageRequest {
     days: None,
     offset: 0,
     cursor: None,
@@ -36,7 +36,7 @@ const FIRST_ROW: Wanted = Wanted {
     regular: true,
 };
 
-/// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
+/// The totals of a range from the store. Without them, one request for one row, and the store keeps the answer.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
     let mut deadline = client.deadline();
     let service = ServicePages::new(client.clone(), listing.clone());
@@ -47,47 +47,40 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let look = async {
         let range = Range::of(listing, client.settings().settle_days);
         let refresh = client.settings().refresh;
-        let kinds: &[What] = match refresh {
+        let kinds: &[Content] = match refresh {
             true => &[],
-            false => &[What::Totals, What::Pages],
+            false => &[Content::Totals, Content::Pages],
         };
         for &what in kinds {
-            let stock = exports.stock(range.clone(), what, 1).await?;
+            let stock = exports.stored_range(range.clone(), what, 1).await?;
             if let Some(totals) = stock.finished.and_then(|export| export.totals) {
                 return Ok(Err(totals));
             }
         }
-        exports.begin(range, What::Totals, 1, refresh).await.map(Ok)
+        exports
+            .begin(range, Content::Totals, 1, refresh)
+            .await
+            .map(Ok)
     };
     let export = match exports.0.store.within(deadline, look).await? {
         Ok(export) => export,
         Err(totals) => return Ok(totals),
     };
-    let flown = flight::ask(
-        &service,
-        (exports, export.id),
-        &FIRST_ROW,
-        &mut deadline,
-        observer,
-    );
-    let mut asked = match flown.await? {
-        Landed::Stored(page) => {
-            let page = decode(listing, export.id, &page);
-            return totals_of(&page.map_err(|fault| fault.error(exports.0.store.path()))?);
-        }
-        Landed::Fetched(asked) => asked,
-    };
-    let totals = totals_of(&asked.page)?;
-    if let Err(error) = keep(
-        &service,
-        exports,
-        &export,
-        &mut asked,
-        (0, 1),
-        deadline,
-        observer,
-    )
-    .await
+    let kept_in = (exports, export.id);
+    let fetched = flight::ask(&service, kept_in, &FIRST_ROW, &mut deadline, observer);
+    let mut fetched = fetched.await?;
+    let totals = totals_of(&fetched.page)?;
+    if fetched.body.is_some()
+        && let Err(error) = keep(
+            &service,
+            exports,
+            &export,
+            &mut fetched,
+            (0, 1),
+            deadline,
+            observer,
+        )
+        .await
     {
         let text = format!(
             "the totals are returned, but the store could not keep them: {}",

@@ -1,61 +1,51 @@
 //! The pages of a listing: from the store if it has them, otherwise from the service, and kept in the store.
 //!
-//! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows
-//! come in the pages in which they were fetched, with any page size.
+//! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows come in the
+//! pages as they were fetched, with any page size.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::observer::{Level, Note, Observer};
-use crate::client::retry::LAST_CALL;
+use crate::client::retry::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;
-use crate::export::flight::{self, Landed};
-use crate::export::pager::{Fetched, Source, Wanted};
-use crate::export::service::{Answered, ServicePages};
-use crate::listing::Listing;
+use crate::export::flight;
+use crate::export::page::{FetchedPage, PageRequest, Source};
+use crate::export::service::ServicePages;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::Page;
+use crate::listing::page::Page;
 use crate::lock;
-use crate::store::{self, Export, Exports, Fault, Range, What};
+use crate::store::{self, Content, Export, Exports, Fault, Range};
 
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
 
-/// The rows of a stored page.
-pub(crate) fn decode(
-    listing: &Listing,
-    export: i64,
-    page: &store::StoredPage,
-) -> Result<Page, Fault> {
-    let damaged = |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
-    listing.decode(&page.body).map_err(damaged)
-}
-
-/// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
-/// takes longer than the call may, its rows are handed out before.
+/// Writes a page that came for `(offset, limit)`. The store finishes the write even if the caller has left. If the write takes
+/// longer than the call may, the rows are handed out before it ends.
 pub(super) async fn keep(
     service: &ServicePages,
     exports: &Exports,
     export: &Export,
-    answer: &mut Answered,
+    fetched: &mut FetchedPage,
     (offset, limit): (u64, u32),
     deadline: Instant,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let Answered {
+    let FetchedPage {
         page,
         body,
         asked,
         date,
         lock,
-    } = answer;
+        ..
+    } = fetched;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.0.clock.now();
@@ -66,9 +56,9 @@ pub(super) async fn keep(
         rows,
         has_more,
         seen,
-        body: body.to_vec(),
+        body: body.take().unwrap_or_default().to_vec(),
     };
-    let deadline = deadline.max(Instant::now() + LAST_CALL);
+    let deadline = deadline.max(Instant::now() + MIN_TIME_LEFT);
     let put = exports.put(export.id, stored, page.totals, *asked, *date, lock.take());
     if let Ok(kept) = timeout_at(deadline, put).await {
         return kept.map(drop);
@@ -82,31 +72,21 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// A look into the store for a page. The stored page may be longer or shorter than the wanted one.
-enum Found {
-    Stored(store::StoredPage),
-    /// Nothing. Whole pages are fetched, whatever part of one is read, and after a short one those that it leads to: this is
-    /// where the one to ask for begins.
-    Missing {
-        from: u64,
-    },
-}
+pub(super) struct StoredPages(Arc<StoredExport>);
 
-pub(super) struct StoredPages(Arc<StoredRange>);
-
-struct StoredRange {
+struct StoredExport {
     service: ServicePages,
     exports: Exports,
     page_size: u32,
     refresh: bool,
-    /// The export, and its slice. It is found, or begun, with the first page.
+    /// The slice, and its export in the store, which the first page finds or begins.
     export: Mutex<Option<(Option<Slice>, Export)>>,
-    /// Where the stored page that was read last leads: its export, the next offset and its cursor. It is not read again for that.
+    /// The page after the stored page that was read last: the export, the offset and the cursor.
     leads_to: std::sync::Mutex<Option<(i64, u64, String)>>,
 }
 
 impl StoredPages {
-    /// Those that an export with this page size goes through. `refresh`: stored pages are not used.
+    /// The pages of an export with this page size. `refresh`: stored pages are not used.
     pub(super) fn new(
         service: ServicePages,
         exports: Exports,
@@ -114,7 +94,7 @@ impl StoredPages {
         refresh: bool,
     ) -> Self {
         let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
-        Self(Arc::new(StoredRange {
+        Self(Arc::new(StoredExport {
             service,
             exports,
             page_size,
@@ -129,15 +109,16 @@ impl Source for StoredPages {
     /// Never promises another page: each is stored before the next one is requested.
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        _more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let range = Arc::clone(&self.0);
         async move { range.fetch(wanted, &*observer).await }.boxed()
     }
 }
 
-impl StoredRange {
+impl StoredExport {
     /// The export of a slice, or of the whole range.
     async fn export(&self, days: Option<Slice>) -> Result<Export> {
         let mut known = self.export.lock().await;
@@ -152,40 +133,37 @@ impl StoredRange {
         let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
         let export = self
             .exports
-            .begin(range, What::Pages, self.page_size, self.refresh)
+            .begin(range, Content::Pages, self.page_size, self.refresh)
             .await?;
         *known = Some((days, export.clone()));
         Ok(export)
     }
 
-    async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
+    async fn fetch(
+        self: Arc<Self>,
+        wanted: PageRequest,
+        observer: &dyn Observer,
+    ) -> Result<FetchedPage> {
         let mut deadline = self.service.client.deadline();
         let look = async {
             let export = self.export(wanted.days).await?;
             let is_led_to = self.is_led_to(&export, &wanted).await?;
             let found = match is_led_to {
                 true => self.find(&export, &wanted).await?,
-                false => Found::Missing {
-                    from: wanted.offset,
-                },
+                false => Err(wanted.offset),
             };
             Ok((export, is_led_to, found))
         };
         let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
         let start = match found {
-            Found::Stored(page) => {
-                let (range, asked) = (Arc::clone(&self), page.asked);
-                let (skip, limit) = left_of(asked, wanted.offset - page.offset);
-                let read = move || Ok(without(range.read(export.id, &page)?, skip));
-                return Ok(Fetched {
-                    limit,
-                    promises_more: false,
-                    decode: Box::new(read),
-                });
+            Ok(page) => {
+                let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
+                let page = self.read(export.id, &page)?;
+                return Ok(FetchedPage::new(without(page, skip), limit));
             }
-            Found::Missing { from } => from,
+            Err(offset) => offset,
         };
-        let mut asking = Wanted {
+        let mut asking = PageRequest {
             offset: start,
             limit: self.page_size,
             ..wanted.clone()
@@ -194,21 +172,17 @@ impl StoredRange {
         let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
         if page.has_more && skip >= page.rows.len() && skip > 0 {
-            // It is short, so that the row is not where its offset says.
+            // The page is short, so the row is not where its offset says.
             asking.offset = wanted.offset;
             page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
         }
-        Ok(Fetched {
-            limit,
-            promises_more: false,
-            decode: Box::new(move || Ok(without(page, skip))),
-        })
+        Ok(FetchedPage::new(without(page, skip), limit))
     }
 
-    /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
-    /// another process: what follows its cursor is not what follows this one.
-    async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
+    /// Whether the export's pages lead to the wanted one. With cursors, another process may have begun
+    /// the export at another time. Its cursors then lead to other pages.
+    async fn is_led_to(&self, export: &Export, wanted: &PageRequest) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else {
             return Ok(true);
         };
@@ -221,39 +195,49 @@ impl StoredRange {
         Ok(*lock(&self.leads_to) == here)
     }
 
-    /// Reads a stored page, and keeps where it leads.
+    /// Reads a stored page, and remembers the page that it leads to.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
-        let page = decode(&self.service.listing, export, stored)
-            .map_err(|fault| fault.error(self.exports.0.store.path()))?;
+        let page = FetchedPage::stored(&self.service.listing, export, stored)
+            .map_err(|fault| fault.error(self.exports.0.store.path()))?
+            .page;
+        self.remember_next(export, stored.offset, &page);
+        Ok(page)
+    }
+
+    /// Remembers the page that a stored page leads to.
+    fn remember_next(&self, export: i64, offset: u64, page: &Page) {
         let base_url = self.service.client.settings().base_url.as_str();
         let cursor = page
             .cursor
             .as_deref()
             .and_then(|sent| cursor::plain(base_url, sent).ok());
-        *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));
-        Ok(page)
+        let next = offset + page.rows.len() as u64;
+        *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
 
-    /// The page that has the row at an offset.
-    async fn find(&self, export: &Export, wanted: &Wanted) -> Result<Found> {
-        let &Wanted {
+    /// The page with the row at an offset, or the offset of the whole page to fetch. The stored page may be longer or shorter than the
+    /// wanted one.
+    async fn find(
+        &self,
+        export: &Export,
+        wanted: &PageRequest,
+    ) -> Result<Result<store::StoredPage, u64>> {
+        let &PageRequest {
             offset, regular, ..
         } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
-            return Ok(Found::Stored(page));
+            return Ok(Ok(page));
         }
         if !regular {
-            return Ok(Found::Missing { from: offset });
+            return Ok(Err(offset));
         }
         Ok(match self.exports.page_before(export.id, offset).await? {
             // After the last row, the last page says that there are no more.
-            Some(page) if offset - page.offset < page.rows || !page.has_more => Found::Stored(page),
+            Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
             before => {
-                // As if all from there on were whole: those that are asked for at one time join, also after a short one.
+                // Calls count whole pages from there on, so that calls at the same time join, also after a short page.
                 let led_to = before.map_or(0, |page| page.next());
-                Found::Missing {
-                    from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size),
-                }
+                Err(offset - offset.saturating_sub(led_to) % u64::from(self.page_size))
             }
         })
     }
@@ -262,7 +246,7 @@ impl StoredRange {
     async fn ask(
         &self,
         export: Option<&Export>,
-        asking: &Wanted,
+        asking: &PageRequest,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
@@ -272,14 +256,16 @@ impl StoredRange {
             None => service.ask(asking, None, deadline, observer).await?,
             Some(&Export { id, .. }) => {
                 let kept_in = (&self.exports, id);
-                match flight::ask(service, kept_in, asking, deadline, observer).await? {
-                    Landed::Stored(page) => return self.read(id, &page),
-                    Landed::Fetched(asked) => *asked,
+                let fetched = flight::ask(service, kept_in, asking, deadline, observer).await?;
+                if fetched.body.is_none() {
+                    self.remember_next(id, asking.offset, &fetched.page);
+                    return Ok(fetched.page);
                 }
+                fetched
             }
         };
         let (rows, by) = (asked.page.rows.len(), service.listing.paged_by());
-        // Where pages name each other, the next one is known by the rows before it.
+        // If pages name each other, the next one is found by the number of rows before it.
         let limit = if by == PagedBy::Offset {
             self.page_size
         } else {

@@ -1,4 +1,4 @@
-//! Many jobs at a time: each is created and waited for by itself, and the state of each is known at every moment.
+//! Many jobs at a time. Each is created and waited for by itself, and its state is known at every moment.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 
 use crate::client::Client;
-use crate::client::observer::{Note, Observer, Span, Tracer};
+use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
@@ -23,9 +23,9 @@ pub struct Task {
     pub once: Option<OnceName>,
 }
 
-/// One job of a batch, as far as it is known.
+/// BatchJobObserver job of a batch, as far as it is known.
 #[derive(Default)]
-enum State {
+enum JobState {
     /// No request has left.
     #[default]
     Waiting,
@@ -49,7 +49,7 @@ pub struct Ended {
 
 /// The states of a batch's jobs, shared by the work and by its caller.
 pub struct Batch {
-    states: Mutex<Vec<State>>,
+    states: Mutex<Vec<JobState>>,
     /// The caller was interrupted: no further job is created.
     is_over: AtomicBool,
     requests: Arc<AtomicU64>,
@@ -57,7 +57,9 @@ pub struct Batch {
 
 impl Batch {
     pub fn new(jobs: usize) -> Arc<Self> {
-        let states = std::iter::repeat_with(State::default).take(jobs).collect();
+        let states = std::iter::repeat_with(JobState::default)
+            .take(jobs)
+            .collect();
         Arc::new(Self {
             states: Mutex::new(states),
             is_over: AtomicBool::default(),
@@ -74,8 +76,8 @@ impl Batch {
     pub fn take(&self, at: usize) -> Option<Ended> {
         let mut states = lock(&self.states);
         let state = states.get_mut(at)?;
-        match std::mem::replace(state, State::Taken) {
-            State::Ended(ended) => Some(*ended),
+        match std::mem::replace(state, JobState::Taken) {
+            JobState::Ended(ended) => Some(*ended),
             other => {
                 *state = other;
                 None
@@ -83,7 +85,7 @@ impl Batch {
         }
     }
 
-    /// All jobs that were begun and not handed out, each with its place. To be called once nothing leaves any more.
+    /// The jobs that were begun and not handed out, with their places. Called after the last request has left.
     pub fn rest(&self) -> Vec<(usize, Ended)> {
         let states = std::mem::take(&mut *lock(&self.states));
         let known = states.into_iter().enumerate();
@@ -97,10 +99,10 @@ impl Batch {
         let states = lock(&self.states);
         states
             .iter()
-            .any(|state| matches!(state, State::Creating | State::Created(_)))
+            .any(|state| matches!(state, JobState::Creating | JobState::Created(_)))
     }
 
-    fn set(&self, at: usize, state: State) {
+    fn set(&self, at: usize, state: JobState) {
         if let Some(place) = lock(&self.states).get_mut(at) {
             *place = state;
         }
@@ -109,15 +111,15 @@ impl Batch {
     fn end(&self, at: usize, result: Result<Job>) {
         if let Some(place) = lock(&self.states).get_mut(at) {
             let last = match (&result, std::mem::take(place)) {
-                (Err(_), State::Running(job)) => Some(*job),
+                (Err(_), JobState::Running(job)) => Some(*job),
                 _ => None,
             };
-            *place = State::Ended(Box::new(Ended { result, last }));
+            *place = JobState::Ended(Box::new(Ended { result, last }));
         }
     }
 }
 
-impl State {
+impl JobState {
     /// The job or error of a job whose caller was interrupted; `None` if it was not begun, or was handed out.
     fn known(self) -> Option<Ended> {
         let (outcome, text) = match self {
@@ -152,60 +154,55 @@ impl State {
     }
 }
 
-/// Receives what a batch has to tell.
+/// Receives the events of a batch.
 pub trait BatchObserver: Observer {
     /// The job at this place has ended: [`Batch::take`] has its result.
     fn ended(&self, _at: usize) {}
 }
 
-/// Follows one job of a batch for the observer of all.
-struct One<'a> {
+/// The observer of one job of a batch, which passes on its events.
+struct BatchJobObserver<'a> {
     at: usize,
     batch: &'a Batch,
     all: &'a dyn BatchObserver,
 }
 
-impl Observer for One<'_> {
+impl Observer for BatchJobObserver<'_> {
     fn note(&self, note: Note) {
         self.all.note(note);
     }
 
-    fn debugs(&self) -> bool {
-        self.all.debugs()
-    }
-
-    fn requests(&self) -> Option<Arc<AtomicU64>> {
-        Some(Arc::clone(&self.batch.requests))
+    fn options(&self) -> ObserverOptions {
+        ObserverOptions {
+            requests: Some(Arc::clone(&self.batch.requests)),
+            ..self.all.options()
+        }
     }
 
     fn leaves(&self) -> bool {
-        // Locked over both: a caller that was interrupted reads the states afterwards, and finds this request.
+        // The lock covers both steps, so that an interrupted caller finds this request in the states.
         let mut states = lock(&self.batch.states);
         let leaves = self.all.leaves();
         self.batch.is_over.store(!leaves, Ordering::Relaxed);
         if let Some(state) = states.get_mut(self.at).filter(|_| leaves) {
-            *state = State::Creating;
+            *state = JobState::Creating;
         }
         leaves
     }
 
     fn write(&self, outcome: Option<Outcome>) {
         if matches!(outcome, Some(Outcome::NotSent | Outcome::Rejected)) {
-            self.batch.set(self.at, State::Waiting);
+            self.batch.set(self.at, JobState::Waiting);
         }
     }
 
     fn job(&self, id: &Segment) {
         let mut states = lock(&self.batch.states);
         if let Some(state) = states.get_mut(self.at)
-            && !matches!(state, State::Running(_))
+            && !matches!(state, JobState::Running(_))
         {
-            *state = State::Created(id.clone());
+            *state = JobState::Created(id.clone());
         }
-    }
-
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        self.all.tracer()
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {
@@ -213,10 +210,10 @@ impl Observer for One<'_> {
     }
 }
 
-impl JobObserver for One<'_> {
+impl JobObserver for BatchJobObserver<'_> {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         self.batch
-            .set(self.at, State::Running(Box::new(job.clone())));
+            .set(self.at, JobState::Running(Box::new(job.clone())));
         Box::pin(std::future::ready(()))
     }
 }
@@ -232,17 +229,17 @@ pub async fn run(
     all: &dyn BatchObserver,
 ) {
     let run_one = |(at, task): (usize, Task)| {
-        // Boxed: a job that waits for its turn is small.
+        // Boxed, so that waiting jobs are small.
         Box::pin(async move {
             if batch.is_over.load(Ordering::Relaxed) {
                 return;
             }
-            let observer = One { at, batch, all };
+            let observer = BatchJobObserver { at, batch, all };
             let result = async {
                 let (project, prompt) = (project.clone(), task.prompt.clone());
                 let job =
                     once::write(creating, project, None, prompt, task.once, &observer).await?;
-                batch.set(at, State::Running(Box::new(job.clone())));
+                batch.set(at, JobState::Running(Box::new(job.clone())));
                 wait::wait(
                     client,
                     Target::just_written(job, task.prompt),

@@ -151,7 +151,7 @@ impl Prompt {
     }
 }
 
-/// Reads a job. `prompt` is what no error may show, if it is known.
+/// Reads a job. No error shows the `prompt`.
 pub async fn get(
     client: &Client,
     project: &Segment,
@@ -216,7 +216,7 @@ fn cap(client: &Client) -> usize {
     client.settings().max_response_bytes.min(MAX_JOB_BYTES)
 }
 
-/// A job's body; of the job that was asked for, if one was.
+/// Reads a job from an answer. It must be the `asked` one, if there is one.
 fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, DecodeError> {
     let raw = json::parse::<Value>(&answer.body)?.value;
     let id = raw.get("id").and_then(Value::as_str);

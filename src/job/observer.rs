@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use crate::client::observer::Observer;
 use crate::job::Job;
 
-/// Receives what a wait has to tell while it runs.
+/// Receives the events of a wait.
 pub trait JobObserver: Observer {
     /// A poll came back. Resolves when the caller has looked at it.
     fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::client::observer::{About, Level, LogFields, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal, messages};
@@ -22,10 +22,6 @@ use crate::store::{
 use crate::text::message::{Advice, Setting, message};
 use crate::text::{json, safe};
 
-/// How often a call checks whether another call has ended: the first and the longest interval.
-const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// After this time, a wait for another call is logged.
-const SAID_AFTER: Duration = Duration::from_secs(1);
 /// The status of a job if only its id is known.
 pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
@@ -187,13 +183,9 @@ async fn claim(
     observer: &dyn JobObserver,
 ) -> Result<Claim> {
     let deadline = client.deadline();
-    let (mut step, mut wait) = (
-        STEPS.0,
-        OpenWait::new(
-            "another call under this name is under way",
-            about(client, key, None),
-            SAID_AFTER,
-        ),
+    let mut wait = OpenWait::new(
+        "another call under this name is under way",
+        about(client, key, None),
     );
     loop {
         let found = names.claim(key.clone(), write.clone());
@@ -205,10 +197,9 @@ async fn claim(
                 ..
             }) => {
                 // The job of a call that was waited for was created only now.
-                let age = if step > STEPS.0 {
-                    0
-                } else {
-                    (client.now() - begun).max(0).unsigned_abs()
+                let age = match wait.has_paused() {
+                    true => 0,
+                    false => (client.now() - begun).max(0).unsigned_abs(),
                 };
                 let at = Instant::now().checked_sub(Duration::from_millis(age));
                 return Ok(Claim::Created(job, at));
@@ -231,11 +222,9 @@ async fn claim(
         wait.announce(observer, || {
             format!("another call under the name {key} is under way: waiting for it")
         });
-        if Instant::now() + step > deadline {
+        if !wait.pause(deadline).await {
             return Err(still_under_way(client, key));
         }
-        sleep(step).await;
-        step = (step * 2).min(STEPS.1);
     }
 }
 
@@ -303,7 +292,7 @@ fn still_under_way(client: &Client, key: &OnceKey) -> Error {
 
 /// The fields of a log record about a name.
 fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
-    messages::fields_of(client, Some(&key.project_id), job)
+    messages::fields_of_job(client, Some(&key.project_id), job)
 }
 
 fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
@@ -365,12 +354,11 @@ impl Journal for Creating {
                 .store
                 .within(deadline, noted)
                 .await
-                .map_err(|mut error| {
-                    error.message.prepend(format!(
+                .map_err(|error| {
+                    error.prefixed(format!(
                         ", because the store could not record the name {}: ",
                         self.key
-                    ));
-                    error
+                    ))
                 })?;
             undo.defuse();
             self.noted.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Waiting for a job: growing intervals, a deadline, and a final status that may be the old one.
+//! The polling loop: it waits for a job with growing intervals, until its status is final or the time is up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::text::safe;
 const POLL_GROWTH: f64 = 1.5;
 /// Each interval varies by up to this share, so that many waits do not poll at the same time.
 const POLL_JITTER: f64 = 0.2;
-/// How much longer a poll may take that is under way when the time is up: it matters most.
+/// The time that the last poll may take after the wait's time is up.
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// The most of a status that is shown, in characters.
 const MAX_STATUS: usize = 60;
@@ -41,7 +41,7 @@ pub struct Wait {
     pub check: bool,
     /// Statuses that end the wait besides those of [`Job::is_final`].
     pub also_final: Vec<String>,
-    /// How long a final status may be the old one, unless a poll has shown another.
+    /// The time for which a final status may be the old one, unless a poll has shown another.
     pub settle: Duration,
 }
 
@@ -118,7 +118,7 @@ pub struct Target {
     pub id: Segment,
     /// Its last snapshot, if there is one.
     pub last: Option<Job>,
-    /// Whether the first poll comes after an interval: it was only just created or written to.
+    /// Whether the first poll comes after an interval, because the job was only just written to.
     pub rest_first: bool,
     /// Its prompt, if this call sent it: no error of a poll may show it.
     pub prompt: Option<Arc<str>>,
@@ -127,7 +127,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A job that was only just created or written to: its first poll comes after an interval.
+    /// The target of a job that was only just created or written to.
     pub fn just_written(job: Job, prompt: Prompt) -> Self {
         let (project, id) = (job.project.clone(), job.id.clone());
         Self {
@@ -141,8 +141,8 @@ impl Target {
     }
 }
 
-/// Polls until the job is final. Where this very call created it or wrote to it, the error of a failed wait says that
-/// this was done, whatever a poll says of itself: a read that was held back does not allow another write.
+/// Polls until the job is final. If this call wrote to the job, the outcome of each error is that write's: a poll that was not sent
+/// does not allow another write.
 pub fn wait<'a>(
     client: &'a Client,
     target: Target,
@@ -173,19 +173,19 @@ async fn until_final(
     let mut unknown_statuses = Vec::new();
     let about = || {
         let (project, id) = (target.project.as_str(), target.id.as_str());
-        messages::fields_of(client, Some(project), Some(id))
+        messages::fields_of_job(client, Some(project), Some(id))
     };
-    let unborn = client.new_jobs().until(&target.project, &target.id);
+    let missing_until = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
         let (at, _) = next_poll(client, &mut interval, wait, None);
-        rest(at, until).await;
+        sleep_until_poll(at, until).await;
     }
     loop {
-        // Boxed: thousands of waits that rest are small, only polls under way are large.
+        // Boxed, so that thousands of sleeping waits are small.
         let prompt = target.prompt.clone();
-        // An answer says how things stood when it was asked for, however late it comes.
+        // An answer is as old as its request, however late it comes.
         let asked = Instant::now();
         let poll = Box::pin(job::get(
             client,
@@ -224,7 +224,9 @@ async fn until_final(
                 last = Some(job);
                 None
             }
-            Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => {
+            Err(error)
+                if is_tolerated(&error, missing_until.is_some_and(|until| asked < until)) =>
+            {
                 Some(error)
             }
             Err(error) => {
@@ -238,14 +240,14 @@ async fn until_final(
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
         let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
         if failure.is_none() && stale && at > settled {
-            // Once settled the old status counts: look then, not an interval later.
+            // The old status counts after this time, so the next poll comes then.
             at = settled.max(Instant::now());
         }
         if let Some(error) = failure
             && retry_after.is_some()
             && until.is_some_and(|until| at > until)
         {
-            // The service wants a longer pause than is left.
+            // The service asks for a longer pause than the wait has left.
             observer.failed(last);
             return Err(error);
         }
@@ -259,17 +261,17 @@ async fn until_final(
                 observer,
             );
         }
-        rest(at, until).await;
+        sleep_until_poll(at, until).await;
     }
 }
 
 /// Whether a failed poll is tolerated: the next may succeed, or the job may not exist yet.
-fn bearable(error: &Error, unborn: bool) -> bool {
+fn is_tolerated(error: &Error, may_be_missing: bool) -> bool {
     let missing = error.kind == Kind::Status && error.status == Some(404);
-    error.transient || (missing && unborn)
+    error.transient || (missing && may_be_missing)
 }
 
-/// When to poll next, and whether the service asked for it to be that late; the interval grows.
+/// The time of the next poll, and whether the service asked for it. The interval grows.
 fn next_poll(
     client: &Client,
     interval: &mut Duration,
@@ -285,8 +287,8 @@ fn next_poll(
     (Instant::now() + jittered.max(asked), asked > jittered)
 }
 
-/// Rests until `at`, but polls once more at the very end.
-async fn rest(at: Instant, until: Option<Instant>) {
+/// Sleeps until `at`, but no longer than `until`.
+async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
@@ -336,7 +338,7 @@ fn too_late(
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
-/// Why the last poll of a wait tells nothing.
+/// The error of a last poll without an answer.
 fn unanswered() -> Error {
     let mut error = Error::new(
         Kind::Timeout,
@@ -349,7 +351,7 @@ fn unanswered() -> Error {
     error
 }
 
-/// The line about a status that is neither final nor that of a job at work.
+/// The log line about an unknown status.
 fn unknown_status(job: &Job, fields: LogFields) -> Note {
     let status = safe(&job.status, MAX_STATUS);
     let text = format!(
@@ -360,7 +362,7 @@ fn unknown_status(job: &Job, fields: LogFields) -> Note {
     Note::new(Level::Warning, text).about(About::UnknownStatus { status, fields })
 }
 
-/// An id, which the service chose.
+/// An id of the service, safe to show.
 fn shown(id: &Segment) -> String {
     safe(id.as_str(), 256)
 }

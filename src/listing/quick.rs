@@ -12,27 +12,28 @@ use serde_json::Value;
 
 use crate::dates::parse_instant;
 use crate::listing::Listing;
-use crate::listing::endpoint::{Endpoint, Field, Holds};
-use crate::listing::read::{NextCursor, Parts};
-use crate::listing::rows::{Cell, ColumnOfCells, Page, Rows, Totals};
+use crate::listing::columns::ColumnBuilder;
+use crate::listing::endpoint::{Endpoint, Field};
+use crate::listing::page::{Page, PageParts, Totals};
+use crate::listing::rows::RowsBuilder;
 
-/// As many digits fit into an `i64`, whatever they are.
+/// Any number of this many digits fits into an `i64`.
 const MAX_DIGITS: usize = 18;
 /// Rows are seldom shorter, in bytes.
 const MIN_ROW: usize = 64;
 
-/// Reads `body`, if it is spelled so.
+/// Reads `body` in this spelling.
 pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     let endpoint = listing.endpoint();
-    let mut text = Text {
+    let mut text = Unparsed {
         rest: str::from_utf8(body).ok()?,
     };
-    let mut parts = Parts::default();
+    let mut parts = PageParts::default();
     text.skip("{")?;
     loop {
         let name = text.string()?;
         text.skip(":")?;
-        let again = if name == listing.items() {
+        let came_before = if name == listing.items() {
             parts.rows.replace(text.rows(endpoint)?).is_some()
         } else if endpoint.totals && name == "totals" {
             parts.totals.replace(text.totals()?).is_some()
@@ -44,7 +45,7 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
             text.value::<IgnoredAny>()?;
             false
         };
-        if again {
+        if came_before {
             return None;
         }
         if text.skip(",").is_none() {
@@ -59,12 +60,12 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     }
 }
 
-/// What is left of an answer.
-struct Text<'a> {
+/// The rest of an answer.
+struct Unparsed<'a> {
     rest: &'a str,
 }
 
-impl<'a> Text<'a> {
+impl<'a> Unparsed<'a> {
     /// Goes past `literal`, if it stands here.
     #[inline]
     fn skip(&mut self, literal: &str) -> Option<()> {
@@ -80,60 +81,55 @@ impl<'a> Text<'a> {
         Some(taken)
     }
 
-    fn rows(&mut self, endpoint: &Endpoint) -> Option<Rows> {
-        // Of a listing of which nothing is known, a row may be anything.
+    fn rows(&mut self, endpoint: &Endpoint) -> Option<RowsBuilder> {
+        // A row of an unknown listing may be anything.
         if endpoint.fields.is_empty() {
             return None;
         }
-        let mut rows = Rows::new(endpoint.fields, endpoint.key);
+        let (fields, capacity) = (endpoint.fields, self.rest.len() / MIN_ROW);
+        let mut rows = RowsBuilder::new(fields, endpoint.key, capacity);
         self.skip("[")?;
         if self.skip("]").is_some() {
             return Some(rows);
         }
-        rows.reserve(self.rest.len() / MIN_ROW);
         let before = std::iter::once('{').chain(std::iter::repeat(','));
-        let columns = rows
-            .columns_mut()
-            .iter_mut()
-            .zip(endpoint.sent())
-            .zip(before);
+        let columns = rows.columns.iter_mut().zip(endpoint.sent()).zip(before);
         let mut columns: Vec<_> = columns
-            .map(|((cells, field), before)| (format!("{before}\"{}\":", field.name), field, cells))
+            .map(|((column, field), before)| {
+                (format!("{before}\"{}\":", field.name), field, column)
+            })
             .collect();
-        let mut count = 0;
         loop {
-            for (name, field, cells) in &mut columns {
+            for (name, field, column) in &mut columns {
                 self.skip(name)?;
-                self.cell(field, cells)?;
+                self.cell(field, column)?;
             }
             self.skip("}")?;
-            count += 1;
+            rows.len += 1;
             if self.skip(",").is_none() {
-                self.skip("]")?;
-                rows.end_rows(count);
-                return Some(rows);
+                return self.skip("]").map(|()| rows);
             }
         }
     }
 
     /// A value that fits its column.
     #[inline]
-    fn cell(&mut self, field: &Field, cells: &mut ColumnOfCells) -> Option<()> {
+    fn cell(&mut self, field: &Field, column: &mut ColumnBuilder) -> Option<()> {
         if !field.required && self.skip("null").is_some() {
-            cells.push_null();
+            column.push_null();
             return Some(());
         }
-        let fits = match field.holds {
-            Holds::Text => cells.push(Cell::Text(&self.string()?)),
-            Holds::Integer => cells.push(Cell::Integer(self.count()?)),
-            Holds::Float => cells.push(Cell::Float(self.float()?)),
-            Holds::Flag => cells.push(Cell::Flag(self.flag()?)),
-            Holds::Time => cells.push(Cell::Time(
-                parse_instant(&self.string()?).ok()?.as_microsecond(),
-            )),
-            Holds::Json => cells.push(Cell::Json(&self.value::<Value>()?.to_string())),
-        };
-        fits.then_some(())
+        match column {
+            ColumnBuilder::Text(values) => values.append_value(self.string()?),
+            ColumnBuilder::Integer(values) => values.append_value(self.count()?),
+            ColumnBuilder::Float(values) => values.append_value(self.float()?),
+            ColumnBuilder::Bool(values) => values.append_value(self.flag()?),
+            ColumnBuilder::Time(values) => {
+                values.append_value(parse_instant(&self.string()?).ok()?.as_microsecond());
+            }
+            ColumnBuilder::Json(values) => values.append_value(self.value::<Value>()?.to_string()),
+        }
+        Some(())
     }
 
     fn totals(&mut self) -> Option<Totals> {
@@ -146,17 +142,11 @@ impl<'a> Text<'a> {
         self.skip("}").map(|()| Totals { human, ai, total })
     }
 
-    fn next(&mut self) -> Option<NextCursor> {
-        if self.skip("null").is_some() {
-            return Some(NextCursor(None));
+    fn next(&mut self) -> Option<String> {
+        match self.skip("null") {
+            Some(()) => Some(String::new()),
+            None => self.string().map(Cow::into_owned),
         }
-        // One that was repaired is not to be followed.
-        let cursor = self
-            .string()
-            .filter(|cursor| !cursor.contains(char::REPLACEMENT_CHARACTER))?;
-        Some(NextCursor(
-            Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty()),
-        ))
     }
 
     fn flag(&mut self) -> Option<bool> {
@@ -225,7 +215,7 @@ impl<'a> Text<'a> {
         self.escaped(spelled).map(Cow::Owned)
     }
 
-    /// The string that `spelled` begins with, of which the part before its first backslash is behind.
+    /// The string at the beginning of `spelled`, after its part before the first backslash was read.
     #[cold]
     fn escaped(&mut self, spelled: &str) -> Option<String> {
         while self.skip("\\").is_some() {
@@ -237,14 +227,14 @@ impl<'a> Text<'a> {
     }
 }
 
-/// How many bytes from here on stand for themselves: up to a quote, a backslash or a control character.
+/// The number of bytes before the next quote, backslash or control character.
 #[inline]
 fn plain(text: &str) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     let (words, rest) = text.as_bytes().as_chunks();
     for (at, eight) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*eight);
-        // The top bit of each byte that is zero, and at times of such as come after it.
+        // The top bit of each zero byte. Bytes after the first zero byte may be marked wrongly.
         let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
         let controls = word.wrapping_sub(ONES * 0x20) & !word;
         let special = zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5c)) | controls;

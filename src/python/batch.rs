@@ -1,26 +1,21 @@
 //! The caller's side of `run_jobs`: the results as they come, and the report of all.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-
 use crate::job::batch::{Batch, Ended};
-use crate::python::bridge::call::CallOut as _;
-use crate::python::{convert, errors, job};
+use crate::python::job;
+use crate::python::prelude::*;
 
 /// The results of a batch of jobs, by name.
-pub(crate) struct BatchResults {
-    pub(crate) batch: Arc<Batch>,
-    pub(crate) names: Py<PyList>,
-    pub(crate) results: Py<PyDict>,
-    pub(crate) on_done: Option<Py<PyAny>>,
+pub struct BatchResults {
+    pub batch: Arc<Batch>,
+    pub names: Py<PyList>,
+    pub results: Py<PyDict>,
+    pub on_done: Option<Py<PyAny>>,
     /// Further statuses of a job that has ended.
-    pub(crate) also_final: Vec<String>,
+    pub also_final: Vec<String>,
 }
 
 impl BatchResults {
-    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
         Self {
             batch: Arc::clone(&self.batch),
             names: self.names.clone_ref(py),
@@ -31,7 +26,7 @@ impl BatchResults {
     }
 
     /// Keeps the result of the job at this place; returns its name and the result.
-    pub(crate) fn ended<'py>(
+    pub fn ended<'py>(
         &self,
         py: Python<'py>,
         at: usize,
@@ -41,7 +36,7 @@ impl BatchResults {
     }
 
     /// How many jobs have ended.
-    pub(crate) fn done(&self, py: Python<'_>) -> usize {
+    pub fn done(&self, py: Python<'_>) -> usize {
         self.results.bind(py).len()
     }
 
@@ -67,7 +62,7 @@ impl BatchResults {
     }
 
     /// The report of the jobs that have ended. After an interruption also of those that were begun.
-    pub(crate) fn report(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    pub fn report(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         for (at, ended) in self.batch.rest() {
             self.keep(py, at, ended)?;
         }

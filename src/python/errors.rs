@@ -1,18 +1,12 @@
 //! The crate's error as a Python exception. The classes live in `docplatform/errors.py`.
 
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-
-use crate::error::{Attempt, Error, Kind, Outcome};
-use crate::python::bridge::call::{CallOut as _, import};
+use crate::error::Attempt;
+use crate::python::job;
+use crate::python::prelude::*;
 use crate::python::words::{carry, words};
-use crate::python::{convert, job};
-use crate::text::message::Message;
 
 /// `error` as the exception that stands for it in Python.
-pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
+pub fn to_py(py: Python<'_>, error: Error) -> PyErr {
     let exception = match error.kind {
         Kind::Argument => PyValueError::new_err(words(&error.message)),
         Kind::Misuse => PyRuntimeError::new_err(words(&error.message)),
@@ -23,31 +17,28 @@ pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
         .unwrap_or(exception)
 }
 
-/// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
-pub(crate) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
+/// Marks the error of a write that could not begin: nothing was sent.
+pub fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
     begun.inspect_err(|error| {
         let value = error.value(py);
-        // Only the package's own errors have it.
+        // Only the package's own errors have an outcome.
         if value.hasattr(intern!(py, "outcome")).unwrap_or(false) {
             let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
         }
     })
 }
 
-/// Has an error tell where its export stands, if its class has a place for that.
-pub(crate) fn tell_checkpoint(
-    error: &Bound<'_, PyAny>,
-    checkpoint: Option<String>,
-) -> PyResult<()> {
+/// Sets the checkpoint of an error, if its class has one.
+pub fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
     match error.hasattr(intern!(error.py(), "checkpoint"))? {
         true => error.setattr("checkpoint", checkpoint),
         false => Ok(()),
     }
 }
 
-/// What came of something that only watches a call: if it failed, that is reported and must not end the call. What is no
-/// `Exception`, such as a Ctrl-C that came meanwhile, was not raised by it.
-pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> {
+/// The result of code that only watches a call. Its failure is reported and does not end the call. Something that is no `Exception`,
+/// such as Ctrl-C, is raised.
+pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> {
     match watched {
         Err(error) if error.is_instance_of::<PyException>(py) => {
             error.write_unraisable(py, None);
@@ -58,7 +49,7 @@ pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Opti
 }
 
 /// An exception of one of our classes.
-pub(crate) fn of_class<'py>(
+pub fn of_class<'py>(
     py: Python<'py>,
     name: &str,
     message: &Message,
@@ -83,7 +74,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
-    // What a class does not document, its instances do not have.
+    // Only the classes that document these attributes have them.
     let answered = matches!(error.kind, Kind::Status | Kind::HeldBack);
     if answered || matches!(error.kind, Kind::Response | Kind::UnconfirmedWrite) {
         exception.setattr("status", error.status)?;
@@ -106,10 +97,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     Ok(exception)
 }
 
-pub(crate) fn attempt_to_py<'py>(
-    py: Python<'py>,
-    attempt: &Attempt,
-) -> PyResult<Bound<'py, PyAny>> {
+pub fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
     convert::named_tuple(py, "Attempt")?.call_out((
         attempt.number,
         attempt.status,

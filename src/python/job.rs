@@ -3,31 +3,25 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
 
 use crate::client::observer::UnrecordedJob;
-use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors, progress};
-use crate::text::message::{Advice, Setting, message};
+use crate::python::prelude::*;
+use crate::python::progress;
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
 #[derive(Clone)]
-pub(crate) struct PyJob {
-    pub(crate) inner: job::Job,
+pub struct PyJob {
+    pub inner: job::Job,
 }
 
-pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
+pub fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, PyJob { inner: job })?.into_any())
 }
 
-/// The job that an argument names, and its project: the one named, or the job's own; `None` leaves that to the client.
-pub(crate) fn argument<'a>(
+/// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
+pub fn argument<'a>(
     value: &'a Bound<'_, PyAny>,
     named: Option<&'a str>,
 ) -> PyResult<(NamedJob, Option<&'a str>)> {
@@ -65,7 +59,7 @@ getters! {
 }
 
 impl PyJob {
-    /// What `to_dict` has, in its order.
+    /// The keys of `to_dict`, in order.
     const FIELDS: [&str; 9] = [
         "id",
         "status",
@@ -110,8 +104,8 @@ impl PyJob {
         )
     }
 
-    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        convert::hook(slf.py(), "notebook", "job")?.call_out((slf,))
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        convert::call_hook(slf.py(), "notebook", "job", (slf,))
     }
 
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
@@ -138,7 +132,7 @@ impl PyJob {
 
 /// Makes a job again from what its pickle carries.
 #[pyfunction]
-pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
+pub fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
     let project = Segment::parse(Setting::ProjectId, project_id)?;
     let raw =
         serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -147,7 +141,7 @@ pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
 }
 
 /// An aware `datetime` in UTC, to the microsecond.
-pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO
@@ -156,18 +150,14 @@ pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAn
 }
 
 /// Warns of a status that this client does not know, where the user's code made the call.
-pub(crate) fn warn_status(py: Python<'_>, text: &str, status: &str) -> PyResult<()> {
+pub fn warn_status(py: Python<'_>, text: &str, status: &str) -> PyResult<()> {
     let status = status.to_owned();
     let message = message![text.to_owned(), Advice::EndAtStatus { status }];
     progress::warn(&errors::of_class(py, "DataWarning", &message)?, 1)
 }
 
 /// Warns of a job that the store could not record, where the user's code made the call.
-pub(crate) fn warn_unrecorded(
-    py: Python<'_>,
-    text: &str,
-    unrecorded: &UnrecordedJob,
-) -> PyResult<()> {
+pub fn warn_unrecorded(py: Python<'_>, text: &str, unrecorded: &UnrecordedJob) -> PyResult<()> {
     let advice = Advice::RecordJob {
         name: unrecorded.name.clone(),
         job: unrecorded.job.clone(),

@@ -1,14 +1,7 @@
-//! Lines for Python's `logging`, from the caller's thread: a worker that asked for the interpreter could deadlock.
-
-use pyo3::exceptions::PyException;
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+//! Log lines for Python's `logging`. The caller's thread writes them, because a worker that asks for the interpreter could deadlock.
 
 use crate::client::observer::{About, Level, LogFields, Note};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::errors;
+use crate::python::prelude::*;
 
 /// `docplatform._hooks.logging`: its logger, and its functions `log` and `watch`.
 static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
@@ -24,7 +17,7 @@ fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
 }
 
 /// Whether lines of the level DEBUG are shown. A process that has not imported `logging` shows none.
-pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
+pub fn debugs(py: Python<'_>) -> PyResult<bool> {
     let ask = || {
         if HOOKS.get(py).is_none() {
             let modules = import(py, "sys")?.getattr(intern!(py, "modules"))?;
@@ -39,14 +32,14 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
             .is_truthy()
     };
     match ask() {
-        // Such as a finalizer at the very end, which finds no modules any more.
+        // A finalizer at the end of the process finds no modules.
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
         asked => asked,
     }
 }
 
-/// Calls a function of the user's that only watches; what it raises is logged.
-pub(crate) fn watch(
+/// Calls a user's function that only watches. Its errors are logged.
+pub fn watch(
     py: Python<'_>,
     name: &str,
     function: &Py<PyAny>,
@@ -56,7 +49,7 @@ pub(crate) fn watch(
     watch.bind(py).call_out((name, function, value)).map(drop)
 }
 
-pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
+pub fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }
 

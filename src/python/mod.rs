@@ -5,6 +5,10 @@
     reason = "the docstrings of `_native.pyi` are written for Python"
 )]
 #![allow(
+    unreachable_pub,
+    reason = "the module is private, so `pub` ends at the crate"
+)]
+#![allow(
     clippy::too_many_arguments,
     reason = "a method has the arguments that it has in Python"
 )]
@@ -49,10 +53,12 @@ mod batch;
 mod bridge;
 mod client;
 mod convert;
+mod dates;
 mod errors;
 mod job;
 mod listing;
 mod logging;
+mod prelude;
 mod progress;
 mod table;
 mod tracing;
@@ -85,12 +91,14 @@ mod _native {
     #[pymodule_export]
     use super::client::{_panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_begun, _endpoints, _is_cut, _period, _safe};
+    use super::convert::{_endpoints, _safe};
+    #[pymodule_export]
+    use super::dates::{_begun, _is_cut, _period};
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
     use super::listing::{
-        AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors,
+        AsyncPages, AsyncRows, AsyncVisitors, CurrentRows, ListedRows, Pages, Visitors,
     };
     #[pymodule_export]
     use super::table::comparison::{_comparison, _site_change, Comparison};

@@ -1,35 +1,26 @@
-//! How far a call is, shown as `docplatform._hooks.progress` does. It watches a call, and never ends one.
+//! The progress of a call, which `docplatform._hooks.progress` shows. An error in it never ends the call.
 
 use jiff::Timestamp;
-use pyo3::exceptions::{PyOSError, PyValueError};
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::PyString;
 
 use crate::client::observer::Waiting;
-use crate::python::bridge::call::{Arguments, CallOut as _, import};
-use crate::python::{bridge, convert, errors, job};
+use crate::python::prelude::*;
+use crate::python::{bridge, job};
 
-/// What an export counts.
-pub(crate) const ROWS: &str = "rows";
-/// What a trend counts.
-pub(crate) const SLICES: &str = "slices";
-
-/// What a batch of jobs counts.
-pub(crate) const JOBS: &str = "jobs";
+/// The units of exports, of trends and syncs, and of batches of jobs.
+pub const ROWS: &str = "rows";
+pub const SLICES: &str = "slices";
+pub const JOBS: &str = "jobs";
 
 /// Whether progress is shown: as the caller said, or else on a terminal and in a notebook.
-pub(crate) fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
+pub fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
     match said {
         Some(said) => Ok(said),
-        None => convert::hook(py, "progress", "watched")?
-            .call_out(())?
-            .is_truthy(),
+        None => convert::call_hook(py, "progress", "watched", ())?.is_truthy(py),
     }
 }
 
-/// What shows how far something is, of at most `most` of a `unit`, if that is wanted and can be.
-pub(crate) fn bar(
+/// A progress bar for at most `most` of a `unit`, if it is wanted and possible.
+pub fn bar(
     py: Python<'_>,
     wanted: Option<bool>,
     most: Option<u64>,
@@ -38,12 +29,11 @@ pub(crate) fn bar(
     if !wanted.unwrap_or(false) {
         return Ok(None);
     }
-    let bar = convert::hook(py, "progress", "bar")?;
-    Ok(watching(py, bar.call_out((most, unit)))?.map(Bound::unbind))
+    watching(py, convert::call_hook(py, "progress", "bar", (most, unit)))
 }
 
-/// Calls a method of `progress`, which is let go where that fails.
-pub(crate) fn show<'py>(
+/// Calls a method of `progress`. After a failure there is no progress any more.
+pub fn show<'py>(
     progress: &mut Option<Py<PyAny>>,
     method: &Bound<'py, PyString>,
     values: impl Arguments<'py>,
@@ -63,7 +53,7 @@ pub(crate) fn show<'py>(
 }
 
 /// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the user's code made the call.
-pub(crate) fn announce(
+pub fn announce(
     py: Python<'_>,
     progress: &mut Option<Py<PyAny>>,
     waiting: Waiting,
@@ -73,25 +63,24 @@ pub(crate) fn announce(
         .map(|until| job::datetime(py, until))
         .transpose()?;
     show(progress, intern!(py, "waits"), (waiting.why, &until))?;
-    // What comes with a page that was asked for ahead may be over.
+    // The wait for a prefetched page may be over.
     let is_over = waiting.until.is_some_and(|until| until <= Timestamp::now());
     if progress.is_some() || !waiting.long || is_over {
         return Ok(());
     }
-    let hooks = import(py, "docplatform._hooks.progress")?;
-    let warning = hooks.getattr("warning")?.call_out((waiting.why, until))?;
+    let warning = convert::hook(py, "progress", "warning")?.call_out((waiting.why, until))?;
     warn(&warning, 1)
 }
 
 /// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made the call.
-pub(crate) fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
+pub fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
     let py = warning.py();
     let warn = import(py, "warnings")?.getattr("warn")?;
     warn.call_out((warning, py.None(), depth + bridge::frames(py)?))
         .map(drop)
 }
 
-/// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it.
+/// `None` if it failed. A closed stream is not reported.
 fn watching<T>(py: Python<'_>, shown: PyResult<T>) -> PyResult<Option<T>> {
     match shown {
         Err(error)

@@ -3,17 +3,16 @@
 use std::fmt::Write as _;
 
 use pyo3::IntoPyObjectExt as _;
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 use pythonize::pythonize;
 use serde_json::Value;
 
+use crate::python::prelude::*;
 use crate::text::is_invisible;
-use crate::text::message::{Advice, Message, Part, Setting};
+use crate::text::message::Part;
 
 const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
-pub(crate) fn words(message: &Message) -> String {
+pub fn words(message: &Message) -> String {
     message.parts().iter().map(part).collect()
 }
 
@@ -227,13 +226,13 @@ fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple
 }
 
 /// Gives an exception the parts of its text.
-pub(crate) fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
+pub fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
     exception.setattr("_parts", parts(exception.py(), message)?)
 }
 
 /// Each setting and each advice as a part of a message: for tests of the faces.
 #[pyfunction]
-pub(crate) fn _all_parts(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+pub fn _all_parts(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     let mut all = Message::default();
     for &setting in Setting::ALL {
         all.push(setting);

@@ -1,4 +1,4 @@
-//! The slices that a store has, in the columns of a dataset, without a client.
+//! The slices in a store, in the columns of a dataset, without a client.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -8,6 +8,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::civil::Date;
+use serde_json::Value;
+use tokio::sync::oneshot;
 
 use crate::client::observer::{Note, Observer};
 use crate::clock::Millis;
@@ -15,38 +17,40 @@ use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::slices::Every;
 use crate::error::{Error, Result};
-use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
-use crate::export::stored::decode;
+use crate::export::page::{FetchedPage, PageRequest, Source};
 use crate::listing::Listing;
+use crate::listing::columns::Column;
 use crate::listing::endpoint::Endpoint;
-use crate::store::{FinishedExport, FinishedExports, What};
-use crate::table::record::Layout;
-use crate::table::{Builder, Table, arrow_field, number};
+use crate::listing::rows::Rows;
+use crate::slices::reader::{pager, read_pages};
+use crate::store::{Content, FinishedExport, FinishedExports};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder, arrow_field, number};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
-/// Which exports are meant, where several owners share a store: as far as they are named.
+/// The owners whose exports are read, if several share a store.
 #[derive(Debug, Clone)]
-pub struct Whose {
+pub struct OwnerFilter {
     pub base_url: Option<String>,
     /// The organization: its name, or as the store writes it.
     pub organization: Option<String>,
+    /// The environment, which names an owner if these do not.
+    pub env: fn(&str) -> Option<OsString>,
 }
 
-impl Whose {
-    /// Their exports in the store; an error if they have several owners and the environment names none of these.
+impl OwnerFilter {
+    /// The exports of these owners in the store; an error if there are several owners and the environment names none of them.
     pub async fn latest(
         &self,
         stored: &FinishedExports,
-        what: What,
-        env: impl Fn(&str) -> Option<OsString>,
+        content: Content,
     ) -> Result<Vec<FinishedExport>> {
-        let mut exports = stored.latest(what).await?;
+        let mut exports = stored.latest(content).await?;
         exports.retain(|export| self.has(export));
         if of_one_account(&exports).is_err() {
-            let (base_url, organization) = Options::owner_of(env)?;
+            let (base_url, organization) = Options::owner_of(self.env)?;
             let label = match organization {
                 Some(organization) => Some(stored.label(organization).await?),
                 None => None,
@@ -100,11 +104,11 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     Err(Error::argument(text))
 }
 
-/// Which slices are wanted.
+/// The slices to read.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
-    /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
+    /// Their length. A table never has slices of several lengths, because unique visitors do not add up.
     pub every: Every,
     /// The projects; `None`: all of them.
     pub projects: Option<Vec<String>>,
@@ -113,8 +117,8 @@ pub struct Wish {
     pub to: Option<Date>,
 }
 
-impl Wish {
-    /// The slices of `all` that are wanted.
+impl SliceSelection {
+    /// The slices of `all` in this selection.
     pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<FinishedExport>> {
         let within = |one: &FinishedExport| {
             self.projects
@@ -167,7 +171,7 @@ pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// The columns of a dataset, which are the same whatever the service sent.
+/// The columns of a dataset. They do not depend on the data.
 pub fn schema(endpoint: &Endpoint) -> SchemaRef {
     let ours = |name, data_type| Field::new(name, data_type, false);
     let mut fields = vec![
@@ -175,7 +179,8 @@ pub fn schema(endpoint: &Endpoint) -> SchemaRef {
         ours("date_from", DataType::Date32),
         ours("date_to", DataType::Date32),
     ];
-    fields.extend(endpoint.fields.iter().map(arrow_field));
+    let listed = endpoint.fields.iter();
+    fields.extend(listed.map(|field| arrow_field(field.name, field.kind, !field.required)));
     fields.push(ours("settled", DataType::Boolean));
     fields.push(Field::new("extra", DataType::Utf8, true));
     Arc::new(Schema::new(fields))
@@ -190,13 +195,13 @@ pub async fn rows(
     now: Millis,
 ) -> Result<Vec<RecordBatch>> {
     let export = stored.export(export).await?;
-    let mut builder = Builder::new(Layout::of(endpoint.fields));
+    let mut builder = TableBuilder::new(Layout::of(endpoint.fields));
     read(endpoint, stored, &export, &mut builder).await?;
     let settled = export.is_final(settle_days, now);
     batches(&export, settled, &builder.finish(), &schema(endpoint))
 }
 
-/// Adds all rows of a slice to `builder`, by the way that a client's rows go; what was found in them, in words.
+/// Adds all rows of a slice to `builder`, read as a client reads them; returns the findings, in words.
 pub(crate) async fn read(
     endpoint: &'static Endpoint,
     stored: &FinishedExports,
@@ -208,33 +213,21 @@ pub(crate) async fn read(
         page_size,
         ..
     }: &FinishedExport,
-    builder: &mut Builder,
+    builder: &mut TableBuilder,
 ) -> Result<Vec<String>> {
     let listing = Listing::days(endpoint, &Segment::stored(project_id), *days);
-    let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
     let source = Arc::new(DatasetPages {
         stored: stored.clone(),
-        listing,
+        listing: listing.clone(),
         export: *export,
     });
-    let mut pager = Pager::new(
-        source,
-        place,
-        Paging {
-            max_rows: None,
-            prefetch: 1,
-            strict: false,
-            window: None,
-        },
-    );
-    let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
-    while let Some(turn) = pager.next_page(&observer).await? {
-        builder.extend(&turn.rows);
-    }
-    Ok(pager.warnings())
+    let mut pager = pager(base_url, listing, *page_size, None, |_| source);
+    let observer: Arc<dyn ExportObserver> = Arc::new(SilentObserver);
+    let read = read_pages(&mut pager, &observer, |page| builder.extend(&page.rows)).await?;
+    Ok(read.1)
 }
 
-/// The rows of a slice, with what is the same in all of them.
+/// The rows of a slice in the columns of a dataset.
 fn batches(
     FinishedExport {
         project_id, days, ..
@@ -243,23 +236,18 @@ fn batches(
     table: &Table,
     schema: &SchemaRef,
 ) -> Result<Vec<RecordBatch>> {
-    let mut extras = table.extras().iter().peekable();
-    let batch = |(rows, columns): (std::ops::Range<usize>, Vec<ArrayRef>)| {
+    let batch = |rows: &Rows| {
         let count = rows.len();
         let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
-        let extra = rows.map(|row| {
-            let (_, extra) = extras.next_if(|(at, _)| *at == row)?;
-            Some(serde_json::to_string(extra).map_err(Error::bug))
-        });
-        let extra: Vec<_> = extra.map(Option::transpose).collect::<Result<_>>()?;
-        let extra: ArrayRef = Arc::new(StringArray::from(extra));
+        let extra = rows.iter().map(|row| row.other.map(Value::to_string));
+        let extra: ArrayRef = Arc::new(StringArray::from_iter(extra));
         let project = std::iter::repeat_n(project_id, count);
         let mut all: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(project)),
             day(days.from),
             day(days.to),
         ];
-        all.extend(columns);
+        all.extend(rows.columns.iter().map(Column::array));
         all.push(Arc::new(BooleanArray::from(vec![settled; count])));
         all.push(extra);
         RecordBatch::try_new(Arc::clone(schema), all).map_err(Error::bug)
@@ -277,30 +265,24 @@ struct DatasetPages {
 impl Source for DatasetPages {
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let (stored, listing, export) = (self.stored.clone(), self.listing.clone(), self.export);
         async move {
             let page = stored.page(export, wanted.offset).await?;
-            let limit = page.asked;
-            let decode =
-                move || decode(&listing, export, &page).map_err(|fault| stored.fault(&fault));
-            Ok(Fetched {
-                limit,
-                promises_more: false,
-                decode: Box::new(decode),
-            })
+            FetchedPage::stored(&listing, export, &page).map_err(|fault| stored.fault(&fault))
         }
         .boxed()
     }
 }
 
 /// Logs nothing: everything was logged when the pages were fetched.
-struct Nobody;
+struct SilentObserver;
 
-impl ExportObserver for Nobody {}
+impl ExportObserver for SilentObserver {}
 
-impl Observer for Nobody {
+impl Observer for SilentObserver {
     fn note(&self, _note: Note) {}
 }

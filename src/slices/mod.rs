@@ -4,29 +4,30 @@ pub mod compare;
 pub mod dataset;
 pub mod judge;
 pub mod plan;
+pub mod reader;
 pub mod reading;
 pub mod sync;
 pub mod trend;
 
 use crate::error::{Error, Result};
 use crate::listing::endpoint::Endpoint;
-use crate::store::What;
+use crate::store::Content;
 use crate::text::message::{Setting, message};
 
-/// What is read of each slice of a range.
+/// The listing, and the part of it that is read of each slice of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
     pub endpoint: &'static Endpoint,
-    pub what: What,
+    pub content: Content,
 }
 
 impl Subject {
-    /// All rows of an endpoint, or its totals, which not every endpoint has.
+    /// All rows of an endpoint, or its totals. Not every endpoint has totals.
     pub fn new(endpoint: &'static Endpoint, by_path: bool) -> Result<Self> {
         if by_path || endpoint.totals {
             return Ok(Self {
                 endpoint,
-                what: What::of(by_path),
+                content: Content::of(by_path),
             });
         }
         Err(Error::argument(message![

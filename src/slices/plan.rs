@@ -8,28 +8,28 @@ use crate::error::Result;
 use crate::listing::Listing;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::store::{Export, Range, Stock, What};
+use crate::store::{Content, Export, Range, StoredRange};
 
-/// How many ranges an estimate rests on: days of a whole week, as weekends differ.
+/// The number of ranges for an estimate: days of a whole week, because weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    pub what: What,
-    pub slices: Vec<Planned>,
+    pub content: Content,
+    pub slices: Vec<PlannedSlice>,
     /// See [`hours`].
     pub hours: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedSlice {
     pub slice: Slice,
     pub requests: u64,
     /// Requests whose answers are in the store.
     pub cached: u64,
-    /// Whether `requests` is known; else it is an estimate or a floor.
+    /// Whether `requests` is known. Otherwise it is an estimate or a minimum.
     pub exact: bool,
-    /// Whether it is an estimate, from the last time it was fetched or the ranges around it.
+    /// Whether it is an estimate, from the slice's last export or from the ranges around it.
     pub estimated: bool,
 }
 
@@ -67,7 +67,7 @@ pub async fn plan(
     }
     let requests = planned.iter().map(|slice| slice.requests).sum();
     Ok(Plan {
-        what: of.what,
+        content: of.content,
         slices: planned,
         hours: hours(client, requests).await?,
     })
@@ -86,23 +86,23 @@ pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>>
 /// The part of a slice that is in the store.
 #[derive(Debug, Default)]
 pub(crate) struct StoredSlice {
-    pages: Stock,
+    pages: StoredRange,
     /// Whether nothing of it has to be fetched.
     pub(crate) cached: bool,
-    /// When it was fetched last, whether it was final by then or not.
+    /// The time of its last fetch, final or not.
     pub(crate) fetched: Option<Millis>,
 }
 
 impl StoredSlice {
-    /// The slice's cost, as far as its own exports in the store say it.
-    pub(crate) fn cost(&self, of: Subject, slice: Slice) -> Planned {
+    /// The slice's cost, by its own exports in the store.
+    pub(crate) fn cost(&self, of: Subject, slice: Slice) -> PlannedSlice {
         let (missing, cached) = (u64::from(!self.cached), u64::from(self.cached));
-        match of.what {
-            What::Totals => cost(slice, missing, cached, true),
-            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
+        match of.content {
+            Content::Totals => cost(slice, missing, cached, true),
+            Content::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
                 cost(slice, missing, cached, true)
             }
-            What::Pages => pages(slice, &self.pages, of.endpoint.max_page_size),
+            Content::Pages => pages(slice, &self.pages, of.endpoint.max_page_size),
         }
     }
 }
@@ -133,12 +133,14 @@ pub(crate) async fn in_store(
         return Ok(StoredSlice::default());
     };
     let (range, page_size) = (range(client, of, project, slice), of.endpoint.max_page_size);
-    let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
-    let pages = exports.stock(range.clone(), What::Pages, page_size).await?;
+    let begun = |stored: &StoredRange| stored.latest.as_ref().map(|export| export.begun);
+    let pages = exports
+        .stored_range(range.clone(), Content::Pages, page_size)
+        .await?;
     let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
-    if of.what == What::Totals && !cached {
-        // They come with the first page, and are fetched alone where nothing else is wanted.
-        let totals = exports.stock(range, of.what, 1).await?;
+    if of.content == Content::Totals && !cached {
+        // Totals come with the first page. They are fetched alone if nothing else is wanted.
+        let totals = exports.stored_range(range, of.content, 1).await?;
         (cached, fetched) = (totals.finished.is_some(), fetched.max(begun(&totals)));
     }
     Ok(StoredSlice {
@@ -155,8 +157,8 @@ fn range(client: &Client, of: Subject, project: &Segment, slice: Slice) -> Range
     )
 }
 
-fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
-    Planned {
+fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> PlannedSlice {
+    PlannedSlice {
         slice,
         requests,
         cached,
@@ -165,9 +167,9 @@ fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
     }
 }
 
-impl Planned {
-    /// From the days of other ranges and how many rows they had: as many rows as the nearest of about its length had on
-    /// average, else of any length, as most rows are pages that are read every day; and no fewer than a range within it.
+impl PlannedSlice {
+    /// Estimates the cost from other ranges and their numbers of rows: the mean of the nearest ranges of about the same length, or
+    /// else of any length, because most paths are read every day. It is never less than a range within this one.
     fn estimate(&mut self, ranges: &[(Slice, u64)], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
@@ -198,11 +200,11 @@ impl Planned {
     }
 }
 
-fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {
+fn pages(slice: Slice, stock: &StoredRange, page_size: u32) -> PlannedSlice {
     if let Some(cached) = &stock.finished {
         return cost(slice, 0, cached.pages, true);
     }
-    // As many as the last time.
+    // The number of pages in the last export.
     let known = stock
         .latest
         .as_ref()
@@ -212,7 +214,7 @@ fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {
         });
     let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
     let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
-    Planned {
+    PlannedSlice {
         estimated: known.is_some(),
         ..cost(slice, requests, cached, false)
     }

@@ -5,29 +5,26 @@ use crate::config::url::MAX_SEGMENT;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
-use crate::listing::endpoint::COUNTS;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::slices::Subject;
-use crate::slices::dataset::{Whose, read, some};
-use crate::slices::trend::{Trend, may_still_change, of_site};
-use crate::store::{FinishedExport, FinishedExports, What};
-use crate::table::Builder;
-use crate::table::record::Layout;
+use crate::slices::dataset::{OwnerFilter, read, some};
+use crate::slices::reader::{SlicedTable, SlicedTableBuilder};
+use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
     pub of: Subject,
-    /// Of which project; `None`: of the only one that there is.
+    /// The project; `None`: the only one in the store.
     pub project: Option<String>,
-    pub whose: Whose,
+    pub owner: OwnerFilter,
     pub slices: Vec<Slice>,
     pub every: Option<Every>,
     /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
     pub now: Millis,
-    /// The store, as it was named.
+    /// The name of the store, as the user gave it.
     pub store: String,
 }
 
@@ -36,17 +33,14 @@ pub struct StoreAnswer {
     pub project: String,
     /// The totals of the last slice, if its pages had some.
     pub totals: Option<Totals>,
-    pub trend: Trend,
+    pub trend: SlicedTable,
 }
 
 impl StoreQuery {
-    /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
+    /// Reads the slices. If some are missing, the error names them and the way to fetch them.
     pub async fn read(&self, stored: &FinishedExports) -> Result<StoreAnswer> {
-        let Subject { endpoint, what } = self.of;
-        let mut found = self
-            .whose
-            .latest(stored, what, |name| std::env::var_os(name))
-            .await?;
+        let Subject { endpoint, content } = self.of;
+        let mut found = self.owner.latest(stored, content).await?;
         let project = self.project(&found)?;
         found.retain(|one| one.project_id == project);
         let slices = self
@@ -57,53 +51,29 @@ impl StoreQuery {
         if slices.len() < self.slices.len() {
             return Err(self.missing(&project, &found));
         }
-        let is_whole = self.every.is_none() && what == What::Pages;
-        let fields = if what == What::Pages {
-            endpoint.fields
-        } else {
-            COUNTS
-        };
-        let mut builder = Builder::new(Layout {
-            days: !is_whole,
-            fields,
-        });
-        let mut warnings = Vec::new();
+        let is_whole = self.every.is_none() && content == Content::Pages;
+        let mut builder = SlicedTableBuilder::new(self.of, is_whole);
         for slice in &slices {
-            match (what, slice.totals) {
-                (What::Pages, _) => {
-                    let found = read(endpoint, stored, slice, &mut builder).await?;
-                    let named = |found| {
-                        if is_whole {
-                            found
-                        } else {
-                            format!("{}: {found}", slice.days.from)
-                        }
-                    };
-                    warnings.extend(found.into_iter().map(named));
+            match content {
+                Content::Pages => {
+                    let found = read(endpoint, stored, slice, &mut builder.rows).await?;
+                    builder.end_slice(slice.days, None, found);
                 }
-                (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
-            }
-            if !is_whole {
-                builder.end_slice(slice.days);
+                Content::Totals => {
+                    let totals = slice.totals.unwrap_or_default();
+                    builder.end_slice(slice.days, Some(totals), Vec::new());
+                }
             }
         }
-        let is_open = |slice: &&&FinishedExport| !slice.is_final(self.settle_days, self.now);
-        let open_from = slices.iter().find(is_open).map(|slice| slice.days.from);
-        warnings.extend(open_from.map(may_still_change));
-        let is_running = |slice: &&&FinishedExport| !slice.is_final(0, self.now);
-        let running = slices
-            .iter()
-            .filter(is_running)
-            .map(|slice| slice.days.to)
-            .collect();
-        let totals = slices.last().and_then(|slice| slice.totals);
-        let trend = Trend {
-            table: builder.finish(),
-            warnings,
-            requests: 0,
-            open_from,
-            running,
+        let changing = |days| {
+            let slices = slices.iter();
+            slices.filter(move |slice| !slice.is_final(days, self.now))
         };
+        let open_from = changing(self.settle_days).next();
+        let open_from = open_from.map(|slice| slice.days.from);
+        let running = changing(0).map(|slice| slice.days.to).collect();
+        let totals = slices.last().and_then(|slice| slice.totals);
+        let trend = builder.finish(0, open_from, running);
         Ok(StoreAnswer {
             project,
             totals,
@@ -111,7 +81,7 @@ impl StoreQuery {
         })
     }
 
-    /// The project that is meant.
+    /// The project to read.
     fn project(&self, found: &[FinishedExport]) -> Result<String> {
         let ids = || found.iter().map(|one| one.project_id.as_str());
         match &self.project {
@@ -124,11 +94,8 @@ impl StoreQuery {
                     format!("; it has {}", some(ids())),
                 ])),
                 None => {
-                    let Whose {
-                        base_url,
-                        organization,
-                    } = &self.whose;
-                    let named = base_url.is_some() || organization.is_some();
+                    let owner = &self.owner;
+                    let named = owner.base_url.is_some() || owner.organization.is_some();
                     let mut text =
                         message![format!("{} has no {}", self.store, self.of.endpoint.name)];
                     if named {
@@ -146,7 +113,7 @@ impl StoreQuery {
         }
     }
 
-    /// The error that says what the store has not, and how to fetch it.
+    /// The error about missing slices, with the way to fetch them.
     fn missing(&self, project: &str, found: &[FinishedExport]) -> Error {
         let missing: Vec<_> = self
             .slices
@@ -159,7 +126,7 @@ impl StoreQuery {
             return Error::argument("there is nothing to read");
         };
         let (from, to, count) = (first.from, last.to, self.slices.len());
-        let (by_path, name) = (self.of.what == What::Pages, self.of.endpoint.name);
+        let (by_path, name) = (self.of.content == Content::Pages, self.of.endpoint.name);
         let lacks = match self.every {
             Some(_) => format!(
                 "{} of {count} slices {} missing, first {}",

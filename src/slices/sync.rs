@@ -1,8 +1,7 @@
-//! Fills the store: every slice of some projects is fetched, unless the store has it.
+//! Fills the store: fetches every slice of some projects, unless the store has it.
 //!
-//! After a failure the next slice is drawn by lot. Nothing remembers failures from run to run, and a sync that meets
-//! failure upon failure gives up: in a fixed order, three projects at its front that fail each time would keep all others
-//! out for ever.
+//! After a failure the next slice is chosen at random. A sync gives up after several failures in a row, and the next run does not
+//! know of them. In a fixed order, three projects that always fail would block all others for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,17 +16,17 @@ use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Turn, WINDOW};
+use crate::export::pager::{CheckedPage, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
 use crate::slices::plan::{hours, stored_slice};
-use crate::slices::trend::Reader;
-use crate::store::{Exports, SyncLock, What};
+use crate::slices::reader::SliceReader;
+use crate::store::{Exports, SyncLock};
 
-/// How often is looked whether the other one has ended.
+/// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// Failures in a row that are not the fault of some slices any more.
+/// After this many failures in a row, the slices are not the cause.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.
@@ -42,19 +41,19 @@ pub struct SyncScope {
 
 /// Counts of slices, requests and rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Filled {
+pub struct SyncCounts {
     /// Slices in all, over all projects.
     pub slices: u64,
-    /// Those of them that were there already.
+    /// Slices that the store had already.
     pub cached: u64,
-    /// Those that may still change.
+    /// Slices that may still change.
     pub open: u64,
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
     /// The least number of requests that are still to be sent.
     pub left: u64,
-    /// Hours that these take at the request budget; `None` without one.
+    /// Hours for these at the request budget; `None` without a budget.
     pub hours: Option<f64>,
 }
 
@@ -67,37 +66,37 @@ pub struct FailedSlice {
     pub error: Error,
 }
 
-/// How it ended.
+/// The result of a sync.
 #[derive(Debug, Default)]
 pub struct Sync {
-    pub filled: Filled,
+    pub filled: SyncCounts,
     /// The slices that failed.
     pub failures: Vec<FailedSlice>,
-    /// Whether it was given up, as failure came upon failure.
-    pub given_up: bool,
+    /// Whether it gave up after failures in a row.
+    pub gave_up: bool,
     /// The error that ended it early.
     pub ended: Option<Error>,
 }
 
-/// A slice that has to be fetched.
-struct Due<'a> {
+/// A slice to fetch.
+struct DueSlice<'a> {
     of: Subject,
     project: &'a Segment,
     slice: Slice,
     /// The time of the last fetch of a slice that may still change.
     fetched: Option<Millis>,
-    /// The least number of requests that it takes.
+    /// The least number of requests for it.
     least: u64,
 }
 
 /// The slices that are left to fetch.
 #[derive(Default)]
 struct Queue<'a> {
-    due: VecDeque<Due<'a>>,
+    due: VecDeque<DueSlice<'a>>,
     /// Slices of a project and listing with a failed slice. They come after all others.
-    doubtful: VecDeque<Due<'a>>,
+    doubtful: VecDeque<DueSlice<'a>>,
     /// Slices that could not be fetched.
-    failed: Vec<Due<'a>>,
+    failed: Vec<DueSlice<'a>>,
 }
 
 impl<'a> Queue<'a> {
@@ -107,7 +106,7 @@ impl<'a> Queue<'a> {
 
     /// The next slice, and whether another slice of its project has failed. After a failure the next slice is chosen at
     /// random. Otherwise one slice that always fails would block the others.
-    fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
+    fn next(&mut self, failing: bool) -> Option<(DueSlice<'a>, bool)> {
         let doubtful = self.due.is_empty();
         let queue = if doubtful {
             &mut self.doubtful
@@ -123,10 +122,11 @@ impl<'a> Queue<'a> {
     }
 
     /// Puts the slices of the project and listing of `failed` after all others, or drops them.
-    fn step_back(&mut self, failed: Due<'a>, drop: bool) {
-        let is_its =
-            |due: &Due<'_>| due.of == failed.of && due.project.as_str() == failed.project.as_str();
-        let split = |all: &mut VecDeque<Due<'a>>| {
+    fn step_back(&mut self, failed: DueSlice<'a>, drop: bool) {
+        let is_its = |due: &DueSlice<'_>| {
+            due.of == failed.of && due.project.as_str() == failed.project.as_str()
+        };
+        let split = |all: &mut VecDeque<DueSlice<'a>>| {
             let (its, others): (VecDeque<_>, _) = std::mem::take(all).into_iter().partition(is_its);
             *all = others;
             its
@@ -148,7 +148,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Fills the store, alone: of two that run at one time the second one waits, and says so, or fails.
+/// Fills the store. Only one sync runs at a time: a second one waits, and logs it, or fails.
 pub async fn sync(
     client: &Client,
     exports: &Exports,
@@ -157,7 +157,7 @@ pub async fn sync(
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
-    let mut reader = Reader::new(client, observer);
+    let mut reader = SliceReader::new(client, observer);
     reader.until = wanted.until.and_then(|until| {
         let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
         Instant::now().checked_add(Duration::from_millis(left))
@@ -171,11 +171,12 @@ pub async fn sync(
 async fn lock(
     exports: &Exports,
     on_running: WaitOrStop,
-    reader: &Reader<'_>,
+    reader: &SliceReader<'_>,
 ) -> Result<Option<SyncLock>> {
     let text = "another sync fills this store";
-    let about = messages::fields_of(reader.client, None, None);
-    let mut wait = OpenWait::new(text, about, Duration::ZERO);
+    let about = messages::fields_of_job(reader.client, None, None);
+    let mut wait = OpenWait::new(text, about);
+    wait.min_logged = Duration::ZERO;
     loop {
         if reader.is_late() {
             return Ok(None);
@@ -199,12 +200,12 @@ impl Sync {
         &mut self,
         client: &Client,
         wanted: &SyncScope,
-        mut reader: Reader<'_>,
+        mut reader: SliceReader<'_>,
         lock: Result<Option<SyncLock>>,
     ) -> Result<()> {
         let mut queue = self.look(client, wanted, &reader).await?;
         self.forecast(client, &queue, &reader).await?;
-        // A sync that may not fill the store says how much is left, too.
+        // A sync that may not fill the store also reports how much is left.
         let _lock = lock?;
         let ended = self.fetch(client, &mut queue, &mut reader).await;
         self.filled.requests = reader.requests;
@@ -216,7 +217,7 @@ impl Sync {
         &mut self,
         client: &Client,
         queue: &Queue<'_>,
-        reader: &Reader<'_>,
+        reader: &SliceReader<'_>,
     ) -> Result<()> {
         let left = queue.least();
         let is_new = left > 0 && left != self.filled.left;
@@ -227,7 +228,7 @@ impl Sync {
                 format!("; hours at the request budget: {hours}")
             });
             let text = format!("missing requests: at least {left}{hours}");
-            let about = messages::fields_of(client, None, None);
+            let about = messages::fields_of_job(client, None, None);
             reader
                 .observer
                 .note(Note::new(Level::Info, text).about(about));
@@ -242,7 +243,7 @@ impl Sync {
         &mut self,
         client: &Client,
         wanted: &'a SyncScope,
-        reader: &Reader<'_>,
+        reader: &SliceReader<'_>,
     ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
         for project in &wanted.projects {
@@ -256,7 +257,7 @@ impl Sync {
                         self.filled.cached += 1;
                         continue;
                     }
-                    due.push(Due {
+                    due.push(DueSlice {
                         of,
                         project,
                         slice,
@@ -277,7 +278,7 @@ impl Sync {
         &mut self,
         client: &Client,
         queue: &mut Queue<'_>,
-        reader: &mut Reader<'_>,
+        reader: &mut SliceReader<'_>,
     ) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
@@ -293,10 +294,7 @@ impl Sync {
             };
             let (of, project, slice, was_open) =
                 (due.of, due.project, due.slice, due.fetched.is_some());
-            let fetched = match of.what {
-                What::Totals => reader.totals(of, project, slice).await.map(drop),
-                What::Pages => self.fetch_pages(of, project, slice, reader).await,
-            };
+            let fetched = self.fetch_slice(of, project, slice, reader).await;
             if fetched.is_err() {
                 // Some of its pages may have come.
                 let stored = stored_slice(client, of, project, slice).await;
@@ -324,7 +322,7 @@ impl Sync {
                         strikes += 1;
                     }
                     queue.step_back(due, is_of_project(&error));
-                    self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
+                    self.gave_up = strikes >= MAX_FAILURES_IN_A_ROW
                         && (error.transient || !granted || doubtful);
                     self.failures.push(FailedSlice {
                         project: project.as_str().to_owned(),
@@ -332,7 +330,7 @@ impl Sync {
                         slice,
                         error,
                     });
-                    if self.given_up {
+                    if self.gave_up {
                         return Ok(());
                     }
                 }
@@ -341,22 +339,20 @@ impl Sync {
     }
 
     /// Reads a slice into the store, and counts its rows, also where it fails.
-    async fn fetch_pages(
+    async fn fetch_slice(
         &mut self,
         of: Subject,
         project: &Segment,
         slice: Slice,
-        reader: &mut Reader<'_>,
+        reader: &mut SliceReader<'_>,
     ) -> Result<()> {
         let (sent, mut refresh) = (reader.requests, false);
         loop {
             let mut rows = 0;
-            let count = |turn: Turn| rows += turn.rows.len() as u64;
-            let read = reader
-                .pages(of, project, slice, refresh, Some(WINDOW), count)
-                .await
-                .map(drop);
-            // The store has the first pages, and the cursor that leads on from them may have expired since.
+            let count = |page: CheckedPage| rows += page.rows.len() as u64;
+            let read = reader.read(of, project, slice, refresh, Some(WINDOW), count);
+            let read = read.await.map(drop);
+            // The first pages came from the store, and the cursor after them may have expired since.
             let is_late =
                 of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
             if refresh || !is_late || !read.as_ref().is_err_and(may_be_of_a_cursor) {
@@ -368,13 +364,13 @@ impl Sync {
     }
 }
 
-/// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the
-/// service has no more.
+/// Whether the error concerns all slices of its project. Other refusals may concern only these days, such as days that the service
+/// has deleted.
 fn is_of_project(error: &Error) -> bool {
     matches!(error.status, Some(403 | 404 | 410))
 }
 
-/// Whether no other slice would fare better: the key, the budget, the store, or the way to the service.
+/// Whether the error concerns all slices: the key, the budget, the store, or the connection to the service.
 fn is_of_all(error: &Error) -> bool {
     match error.kind {
         Kind::Timeout | Kind::Transport | Kind::Response | Kind::Pagination => false,

@@ -1,4 +1,4 @@
-//! The numbers that accounts have in the store.
+//! The numbers of accounts in the store.
 
 use rusqlite::{OptionalExtension as _, Transaction};
 
@@ -28,7 +28,7 @@ pub(crate) fn number(transaction: &Transaction<'_>, owner: &Owner) -> Result<i64
     Ok(transaction.last_insert_rowid())
 }
 
-/// The organization of `owner`, as the store writes it.
+/// The label of the owner's organization in the store.
 pub(super) fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<String, Fault> {
     Ok(owner.organization.label(&salt(transaction)?))
 }

@@ -12,35 +12,30 @@ use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
-use crate::store::lock::SyncLock;
+use crate::store::lock::{SyncLock, take_sync};
 use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
+use crate::text::named_enum;
 
 /// How long after its last page an unfinished export is resumed whose range may still change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
-/// Which part of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    Totals,
-    /// All its rows.
-    Pages,
+named_enum! {
+    /// Which part of a range.
+    Content {
+        Totals = "totals",
+        /// All its rows.
+        Pages = "pages",
+    }
 }
 
-impl What {
+impl Content {
     /// All rows where `pages` are wanted.
     pub fn of(pages: bool) -> Self {
         if pages { Self::Pages } else { Self::Totals }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Totals => "totals",
-            Self::Pages => "pages",
-        }
     }
 }
 
@@ -65,7 +60,7 @@ impl Range {
             .as_deref()
             .and_then(|date| Moment::parse("date_to", date).ok());
         let settles = end.and_then(|end| end.settles(settle_days));
-        let project_id = listing.project_id().map(str::to_owned);
+        let project_id = listing.project_id.clone();
         Self {
             project_id,
             path: listing.name(),
@@ -104,7 +99,7 @@ pub struct Export {
 
 /// The stored exports of a range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stock {
+pub struct StoredRange {
     /// Finished, and settled when it was begun: it need not be fetched again.
     pub finished: Option<Export>,
     /// Unfinished: it continues at its `next`.
@@ -123,19 +118,24 @@ impl Exports {
     }
 
     /// The stored exports of `range`, as an export with this page size would use them now.
-    pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
+    pub async fn stored_range(
+        &self,
+        range: Range,
+        content: Content,
+        page_size: u32,
+    ) -> Result<StoredRange> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             // An organization that the store does not know has nothing.
             let Some(account) = account::find(&transaction, &client.owner)? else {
-                return Ok(Stock::default());
+                return Ok(StoredRange::default());
             };
-            stock(
+            stored_range(
                 &transaction,
                 account,
                 &range,
-                what,
+                content,
                 page_size,
                 client.clock.now(),
             )
@@ -175,7 +175,7 @@ impl Exports {
     pub async fn begin(
         &self,
         range: Range,
-        what: What,
+        content: Content,
         page_size: u32,
         refresh: bool,
     ) -> Result<Export> {
@@ -185,12 +185,12 @@ impl Exports {
             let now = client.clock.now();
             let account = account::number(&transaction, &client.owner)?;
             let found = match refresh {
-                true => Stock::default(),
-                false => stock(&transaction, account, &range, what, page_size, now)?,
+                true => StoredRange::default(),
+                false => stored_range(&transaction, account, &range, content, page_size, now)?,
             };
             let export = match found.finished.or(found.unfinished) {
                 Some(export) => export,
-                None => insert(&transaction, account, &range, what, page_size, now)?,
+                None => insert(&transaction, account, &range, content, page_size, now)?,
             };
             transaction.commit()?;
             Ok(export)
@@ -246,7 +246,7 @@ impl Exports {
         let client = Arc::clone(&self.0);
         self.0
             .store
-            .run(move |_| SyncLock::take(client.store.path()))
+            .run(move |_| take_sync(client.store.path()))
             .await
     }
 }
@@ -255,7 +255,7 @@ fn insert(
     transaction: &Transaction<'_>,
     account: i64,
     range: &Range,
-    what: What,
+    content: Content,
     page_size: u32,
     now: Millis,
 ) -> Result<Export, Fault> {
@@ -275,7 +275,7 @@ fn insert(
             path,
             date_from,
             date_to,
-            what.as_str(),
+            content.as_str(),
             page_size,
             now,
         ),
@@ -293,14 +293,14 @@ fn insert(
     })
 }
 
-fn stock(
+fn stored_range(
     transaction: &Transaction<'_>,
     account: i64,
     range: &Range,
-    what: What,
+    content: Content,
     page_size: u32,
     now: Millis,
-) -> Result<Stock, Fault> {
+) -> Result<StoredRange, Fault> {
     let Range {
         project_id,
         path,
@@ -308,7 +308,14 @@ fn stock(
         date_to,
         settles,
     } = range;
-    let of_range = params![account, project_id, path, date_from, date_to, what.as_str()];
+    let of_range = params![
+        account,
+        project_id,
+        path,
+        date_from,
+        date_to,
+        content.as_str()
+    ];
     let find = |which: &str, more: &[&dyn ToSql]| {
         let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
         exports
@@ -323,7 +330,7 @@ fn stock(
     // One that a later, finished one has overtaken is not resumed.
     let unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-    let mut stock = Stock {
+    let mut stock = StoredRange {
         finished,
         unfinished,
         latest,
@@ -353,11 +360,9 @@ const STILL_FINAL: &str =
     "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
-/// When exports that seem to come from the future were begun is unknown: the clock was ahead, and
-/// was set back. That is written down, for the time when they lie in the past again.
-///
-/// Only where a page came: who merely looks, by a clock that is behind, is to change nothing.
-fn doubt(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
+/// Marks the time of exports from the future as unknown: the clock was ahead, and was set back. Called only after a page came, so
+/// that a reader whose clock is behind changes nothing.
+fn forget_future_times(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
         [now],
@@ -432,7 +437,7 @@ fn put(
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
-    doubt(transaction, now)?;
+    forget_future_times(transaction, now)?;
     Ok(ended(transaction, export)? && finish(transaction, export, page.seen)?)
 }
 

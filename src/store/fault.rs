@@ -1,4 +1,4 @@
-//! What can be wrong with a store, and texts that say what to do.
+//! Faults of a store, and their error texts.
 
 use std::io;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use crate::error::{Error, Kind};
-use crate::text::message::{Advice, Message, message};
+use crate::text::message::{Advice, message};
 use crate::text::{io_words, safe};
 
-/// Why a store cannot be used, or a piece of work in it not be done.
+/// The reason why a store cannot be used, or why work in it failed.
 #[derive(Debug)]
 pub enum Fault {
     Sqlite(rusqlite::Error),
@@ -58,76 +58,73 @@ impl From<io::Error> for Fault {
 impl Fault {
     /// The crate's error for the store at `path`.
     pub fn error(&self, path: &Path) -> Error {
-        let (kind, what) = self.words();
-        Error::new(
-            kind,
-            message![
-                format!("store {}: ", safe(&path.display().to_string(), 300)),
-                what
-            ],
-        )
+        let (kind, text) = match self {
+            Self::Sqlite(error) => sqlite(error),
+            Self::Deleted(_) | Self::Late | Self::Thread(_) => (Kind::Store, self.text()),
+            _ => (Kind::Configuration, self.text()),
+        };
+        let store = format!("store {}: ", safe(&path.display().to_string(), 300));
+        let mut message = message![store, text];
+        if matches!(self, Self::Missing) {
+            message.push(Advice::FillStore {});
+        }
+        Error::new(kind, message)
     }
 
-    fn words(&self) -> (Kind, Message) {
-        let setting = |what: String| (Kind::Configuration, what.into());
+    fn text(&self) -> String {
         match self {
-            Self::Sqlite(error) => {
-                let (kind, what) = sqlite(error);
-                (kind, what.into())
+            Self::Sqlite(error) => sqlite(error).1,
+            Self::Io(error) => {
+                format!(
+                    "it cannot be used ({}): change that, or give another path",
+                    io_words(error)
+                )
             }
-            Self::Io(error) => setting(format!(
-                "it cannot be used ({}): change that, or give another path",
-                io_words(error)
-            )),
             Self::NoDirectory => {
-                setting("its directory does not exist: create it, or give another path".to_owned())
+                "its directory does not exist: create it, or give another path".to_owned()
             }
-            Self::Missing => (
-                Kind::Configuration,
-                message![
-                    "there is no such file: check the path",
-                    Advice::FillStore {}
-                ],
-            ),
-            Self::LogAlone(how) => setting(format!(
-                "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
-                 file back beside it, or move the log away to begin a new store, without the names of jobs and the requests of this one"
-            )),
-            Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
-            Self::NotALock => setting(
+            Self::Missing => "there is no such file: check the path".to_owned(),
+            Self::LogAlone(how) => {
+                format!(
+                    "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
+                     file back beside it, or move the log away to begin a new store, without the names of jobs and the requests of this one"
+                )
+            }
+            Self::NotAFile(what) => format!("it is {what}; give the path of a file"),
+            Self::NotALock => {
                 "the file with the same name and -sync at its end is not a plain file: remove it"
-                    .to_owned(),
-            ),
-            Self::NoDatabase => setting(no_database()),
-            Self::Foreign => setting(format!("it is the database of another program; {ANOTHER}")),
-            Self::Unfinished => setting(format!(
-                "a transaction of another program is unfinished in it; {ANOTHER}"
-            )),
-            Self::Newer(version) => setting(format!(
-                "a later docplatform wrote it (version {version}), so it was left unchanged: update \
-                 docplatform, or give another path"
-            )),
-            Self::ReadOnly => setting(
-                "you may not write to it: change its permissions, or give another path".to_owned(),
-            ),
-            Self::Open(error) => setting(format!(
-                "other users can read it, and that cannot be changed ({}); give another path",
-                io_words(error)
-            )),
-            Self::Damaged(what) => setting(damaged(what)),
-            Self::Deleted(export) => (
-                Kind::Store,
-                format!("export {export} was deleted meanwhile: start it again").into(),
-            ),
-            Self::Late => (
-                Kind::Store,
+                    .to_owned()
+            }
+            Self::NoDatabase => no_database(),
+            Self::Foreign => {
+                format!("it is the database of another program; {ANOTHER}")
+            }
+            Self::Unfinished => {
+                format!("a transaction of another program is unfinished in it; {ANOTHER}")
+            }
+            Self::Newer(version) => {
+                format!(
+                    "a later docplatform wrote it (version {version}), so it was left unchanged: update \
+                     docplatform, or give another path"
+                )
+            }
+            Self::ReadOnly => {
+                "you may not write to it: change its permissions, or give another path".to_owned()
+            }
+            Self::Open(error) => {
+                format!(
+                    "other users can read it, and that cannot be changed ({}); give another path",
+                    io_words(error)
+                )
+            }
+            Self::Damaged(what) => damaged(what),
+            Self::Deleted(export) => {
+                format!("export {export} was deleted meanwhile: start it again")
+            }
+            Self::Late => {
                 format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}")
-                    .into(),
-            ),
-            Self::Thread(error) => (
-                Kind::Store,
-                format!("no thread can be started for it: {error}").into(),
-            ),
+            }
+            Self::Thread(error) => format!("no thread can be started for it: {error}"),
         }
     }
 }

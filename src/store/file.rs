@@ -1,5 +1,5 @@
-//! Opening the file: only ever through SQLite (closing a file that anything else in the process has opened drops
-//! the process's locks on it), and only after it has shown that it is ours.
+//! Opens the file, after a check that it is a store. Only SQLite opens it, because closing a file drops all locks of the process on
+//! it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::store::busy;
 use crate::store::fault::Fault;
-use crate::store::patience;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION_ID: i64 = 0x646f_6370;
 const SCHEMA_VERSION: i64 = 3;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;
-/// Numbers the exports of a new file from anywhere on: a process that began one in a file that was deleted meanwhile finds
-/// its number nowhere in the next file, and so takes no export of another range for its own.
+/// Makes the export numbers of a new file begin at random. A process that began an export in a deleted file does not find its number
+/// in the next file.
 const START_NUMBERS: &str =
     "INSERT INTO sqlite_sequence (name, seq) VALUES ('export', abs(random() % 2147483648))";
 
-/// The path, in such a form that it means the same when the working directory changes.
+/// The absolute path, so that the working directory may change.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let whole = std::path::absolute(path)?;
     let (Some(directory), Some(name)) = (whole.parent(), whole.file_name()) else {
@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
         looked => looked?,
     }
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Until it is known to be ours, not even a log that its owner left is worked into it.
+    // SQLite does not apply a left log before the file is known to be a store.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     if version(&connection.unchecked_transaction()?)? != Some(SCHEMA_VERSION) {
         make_private(path)?;
@@ -63,9 +63,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
 /// Opens a store that is there, and writes nothing into it.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
-    // A process that may write it keeps its log as a client does; one that may not only reads, which SQLite sees to.
+    // A process with the right to write keeps the log as a client does.
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
-        // The log's shared memory cannot be made here. Where there is no log either, nobody writes.
+        // The log's shared memory cannot be made. Without a log, no process writes.
         Err(Fault::Sqlite(error))
             if matches!(
                 error.sqlite_error_code(),
@@ -85,7 +85,6 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
 fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
     let connection = opened?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // What later versions added is not read without a client.
     let found = version(&connection.unchecked_transaction()?)?;
     if found.is_some() {
         Ok(connection)
@@ -94,9 +93,9 @@ fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
     }
 }
 
-/// What can be known of the file before SQLite opens it.
+/// Checks the file before SQLite opens it.
 fn look(path: &Path) -> Result<(), Fault> {
-    // Before the file: another process that makes a store writes the file before its log.
+    // Checked first: another process creates the file before its log.
     let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -119,11 +118,11 @@ fn look(path: &Path) -> Result<(), Fault> {
     if has_log && found.len() == 0 {
         return Err(Fault::LogAlone("empty"));
     }
-    // SQLite takes a single byte for nothing.
+    // SQLite takes a single byte for an empty file.
     if found.len() == 1 {
         return Err(Fault::NoDatabase);
     }
-    // A journal would be played back at the first look, and change a file that may not be ours.
+    // SQLite would apply a journal, and so change a file that may not be a store.
     if fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0) {
         return Err(Fault::Unfinished);
     }
@@ -135,7 +134,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
     set_up(Connection::open_with_flags(path, flags)?)
 }
 
-/// A file that nobody can change: without locks, and without a log.
+/// Opens a file that no process can change, without locks and without a log.
 fn connect_still(path: &Path) -> Result<Connection, Fault> {
     let mut uri =
         url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
@@ -148,15 +147,15 @@ fn connect_still(path: &Path) -> Result<Connection, Fault> {
 }
 
 fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
-    connection.busy_handler(Some(patience::wait))?;
+    connection.busy_handler(Some(busy::wait))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Requests are few and scarce: what is written is on the disk before the next one is sent.
+    // Requests are scarce, so data is on the disk before the next request is sent.
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
 }
 
-/// The log lets readers read while one process writes; it stays chosen in the file.
+/// Chooses the log mode: readers read while one process writes. The file keeps this choice.
 fn use_log(connection: &Connection) -> Result<(), Fault> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -168,7 +167,7 @@ fn use_log(connection: &Connection) -> Result<(), Fault> {
     )))
 }
 
-/// The version of a store; `None`: there is nothing in it at all.
+/// The version of a store; `None` for an empty file.
 fn version(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
@@ -186,7 +185,7 @@ fn version(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
     }
 }
 
-/// Puts the tables into a file that has none, or the later ones into a store of an earlier version.
+/// Creates the tables of a new file, or the later tables of an older store.
 fn fill(connection: &mut Connection) -> Result<(), Fault> {
     let mut salt = [0_u8; SALT_BYTES];
     SystemRandom::new()
@@ -206,22 +205,22 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
         transaction.execute_batch(include_str!("once.sql"))?;
     }
     if before < SCHEMA_VERSION {
-        transaction.execute("ALTER TABLE once ADD COLUMN message_to TEXT", [])?;
+        transaction.execute_batch(include_str!("messages.sql"))?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     Ok(transaction.commit()?)
 }
 
-/// Makes the file under another name, and then gives it its own: nobody ever sees half of it.
+/// Creates the file under another name and then renames it, so that no process sees half of it.
 fn create(path: &Path) -> Result<(), Fault> {
     let new = beside(
         path,
         &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)),
     );
     let made = make(&new).and_then(|()| match fs::hard_link(&new, path) {
-        // Another process was faster: its file is as good.
+        // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        // A file system without links.
+        // The file system has no links.
         Err(_) if !path.exists() => Ok(fs::rename(&new, path)?),
         other => Ok(other?),
     });
@@ -229,12 +228,12 @@ fn create(path: &Path) -> Result<(), Fault> {
     made
 }
 
-/// For its owner alone; an error if there is one.
+/// Creates a file for its owner alone. An error if there is one.
 fn create_empty(path: &Path) -> io::Result<()> {
     private().create_new(true).open(path).map(drop)
 }
 
-/// To be written, and for its owner alone where it is new.
+/// Options to write a file, which only its owner may read if it is new.
 pub(super) fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true);
@@ -251,7 +250,7 @@ fn make(path: &Path) -> Result<(), Fault> {
     connection.close().map_err(|(_, error)| error.into())
 }
 
-/// Takes it away from everyone but its owner, with the files that SQLite puts beside it.
+/// Makes the file and SQLite's files beside it readable for the owner alone.
 fn make_private(path: &Path) -> Result<(), Fault> {
     #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {

@@ -8,8 +8,8 @@ use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
-use crate::listing::rows::Totals;
-use crate::store::exports::{What, is_final};
+use crate::listing::page::Totals;
+use crate::store::exports::{Content, is_final};
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
@@ -33,7 +33,7 @@ pub struct FinishedExport {
 }
 
 impl FinishedExport {
-    /// What stands in a `SELECT` after the number: the columns, and which exports count.
+    /// The columns of a `SELECT` after the number, and its condition.
     const REST: &str =
         "base_url, organization, project_id, date_from, date_to, page_size, begun, rows, human, ai, total
          FROM export JOIN account ON account.id = export.account
@@ -58,7 +58,7 @@ impl FinishedExport {
         }))
     }
 
-    /// Whether its days lay far enough in the past when it was fetched.
+    /// Whether it was fetched long enough after its last day.
     pub fn is_final(&self, settle_days: u32, now: Millis) -> bool {
         is_final(self.begun, self.days.settles(settle_days), now)
     }
@@ -81,15 +81,15 @@ impl FinishedExports {
     }
 
     /// Of each account, project and range the latest that has `what`, in their order.
-    pub async fn latest(&self, what: What) -> Result<Vec<FinishedExport>> {
+    pub async fn latest(&self, content: Content) -> Result<Vec<FinishedExport>> {
         let path = self.path.clone();
-        let has = match what {
-            What::Pages => "kind = 'pages'",
+        let has = match content {
+            Content::Pages => "kind = 'pages'",
             // They come with the first page, too.
-            What::Totals => "total IS NOT NULL",
+            Content::Totals => "total IS NOT NULL",
         };
         let look = move |connection: &mut Connection| {
-            // What stands beside a maximum is of the row that has it.
+            // SQLite takes the other columns from the row that has the maximum.
             let mut latest = connection.prepare(&format!(
                 "SELECT max(export.id), {} AND {has} GROUP BY account, project_id, date_from, date_to
                  ORDER BY base_url, organization, project_id, date_from, date_to",
@@ -103,7 +103,7 @@ impl FinishedExports {
         self.store.run(look).await
     }
 
-    /// An organization, as the store writes it.
+    /// The label of an organization in the store.
     pub async fn label(&self, organization: Organization) -> Result<String> {
         self.store
             .run(move |connection: &mut Connection| {
@@ -134,7 +134,7 @@ impl FinishedExports {
         self.store.run(find).await
     }
 
-    /// The crate's error for something that is wrong with the store.
+    /// The crate's error for a fault of the store.
     pub(crate) fn fault(&self, fault: &Fault) -> Error {
         fault.error(self.store.path())
     }

@@ -1,4 +1,4 @@
-//! The right to fetch a page, so that calls and processes that want it at the same time send one request.
+//! The right to fetch a page. Calls and processes that want a page at the same time send one request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -13,13 +13,13 @@ use crate::store::file::beside;
 use crate::store::lock::FileLock;
 use crate::store::pages::{self, StoredPage};
 
-/// Names of lock files. Two pages with the same name wait for each other, and no more files than these are ever left.
+/// The number of lock files. Two pages with the same file wait for each other.
 const LOCK_NAMES: u64 = 4096;
 
 /// An export and an offset.
 type PagePlace = (i64, u64);
 
-/// The queues in which calls of one client that want the same page wait for each other.
+/// The queues of one client: in each, the calls that want the same page wait.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PageQueues(Arc<Mutex<HashMap<PagePlace, Weak<AsyncMutex<()>>>>>);
 
@@ -28,7 +28,7 @@ pub(super) struct PageQueues(Arc<Mutex<HashMap<PagePlace, Weak<AsyncMutex<()>>>>
 pub enum PageClaim {
     /// It is in the store.
     Stored(StoredPage),
-    /// It is the caller's to fetch, as long as this lives.
+    /// The caller may fetch it while this lives.
     Ours(FileLock),
     /// Another process, or another client, fetches it.
     Taken,
@@ -56,7 +56,7 @@ impl Exports {
             let Some(lock) = FileLock::take(beside(client.store.path(), &name))? else {
                 return Ok(PageClaim::Taken);
             };
-            // Only now: the process that had the lock before may have kept the page meanwhile.
+            // The last holder of the lock may have stored the page meanwhile.
             let stored = pages::find(connection, export, pages::AT, offset)?;
             Ok(stored.map_or(PageClaim::Ours(lock), PageClaim::Stored))
         };

@@ -1,6 +1,6 @@
-//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process: a child that inherits
-//! them while they are taken would wait for threads that it does not have, or believe that it holds its parent's locks.
-//! Locked files are closed in the child, because a lock lasts as long as any process has its file open.
+//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process. A child that inherits them locked
+//! would wait for threads that it does not have, or believe that it holds its parent's locks. The child closes locked files,
+//! because a lock lasts as long as any process has its file open.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use crate::store::worker::Worker;
 
-/// How long a fork waits for connections to be closed. After that it happens anyway.
+/// The longest wait of a fork for open connections.
 const MAX_FORK_WAIT: Duration = Duration::from_secs(5);
 
-/// What this process has open.
+/// The open connections and files of this process.
 struct OpenFiles {
     connections: usize,
     /// By number.
     locked: BTreeMap<u64, File>,
     next: u64,
-    /// All that work in this process.
+    /// The workers of this process.
     workers: Vec<Weak<Worker>>,
 }
 
@@ -35,7 +35,7 @@ static CHANGED: Condvar = Condvar::new();
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Kept by the thread that forks, so that the child has it in a known state.
+    /// Held by the thread that forks, so that the child has the files in a known state.
     static FORK_GUARD: RefCell<Option<MutexGuard<'static, OpenFiles>>> = const { RefCell::new(None) };
 }
 
@@ -56,18 +56,18 @@ pub(super) fn workers() -> Vec<Arc<Worker>> {
 }
 
 /// A connection is open as long as this lives.
-pub(super) struct Pass(());
+pub(super) struct ConnectionGuard(());
 
-/// Waits until no fork is under way.
-pub(super) fn enter() -> Pass {
+/// Opens a connection, as soon as no fork is under way.
+pub(super) fn open_connection() -> ConnectionGuard {
     let mut open = CHANGED
         .wait_while(open(), |_| forking())
         .unwrap_or_else(PoisonError::into_inner);
     open.connections += 1;
-    Pass(())
+    ConnectionGuard(())
 }
 
-impl Drop for Pass {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = open();
         open.connections = open.connections.saturating_sub(1);
@@ -77,7 +77,7 @@ impl Drop for Pass {
 
 /// A file that this process has locked. The lock ends with this; in a forked child there is none.
 #[derive(Debug)]
-pub(super) struct LockedFile(u64);
+pub struct LockedFile(u64);
 
 impl LockedFile {
     /// Keeps a file that is locked.
@@ -98,8 +98,8 @@ impl LockedFile {
 impl Drop for LockedFile {
     fn drop(&mut self) {
         if let Some(file) = open().locked.remove(&self.0) {
-            // A child that was forked without Python has the file open, too: closing it here would not be enough. Where even
-            // this fails, it ends with the process.
+            // A child that was forked without Python has the file open, too, so closing it is not enough. If this fails, the lock
+            // ends with the process.
             let _ = file.unlock();
         }
     }
@@ -110,7 +110,7 @@ pub(super) fn forking() -> bool {
     FORKING.load(Ordering::Acquire) > 0
 }
 
-/// To be called before a fork, on the thread that forks: returns when no store is open, and keeps all closed.
+/// Called before a fork, on the thread that forks. Returns when no store is open, and keeps all closed.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);
     let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| open.connections > 0);
@@ -118,13 +118,13 @@ pub fn before_fork() {
     FORK_GUARD.set(Some(held));
 }
 
-/// To be called after it, in the parent as in the child, on the same thread.
+/// Called after a fork on the same thread, in the parent and in the child.
 pub fn after_fork(child: bool) {
     let Some(mut held) = FORK_GUARD.take() else {
         return;
     };
     if child {
-        // The other threads, with what they had open, are not here.
+        // The parent's other threads and their files are not in the child.
         held.connections = 0;
         held.locked.clear();
         held.workers.clear();

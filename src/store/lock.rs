@@ -1,4 +1,4 @@
-//! Locks that the file system keeps, and drops with the process: a file that one holds at a time.
+//! File locks, which the file system drops with the process.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
 use crate::store::fork::LockedFile;
 
-/// Opens the file at `path`, which is made where there is none, and locks it, unless another has it locked.
-pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
+/// Opens or creates the file at `path`, and locks it; `None` if it is locked already.
+fn take(path: &Path) -> Result<Option<File>, Fault> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Fault::NotALock);
     }
@@ -20,20 +20,13 @@ pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
     }
 }
 
-/// The right to fill a store: one process has it at a time. It ends with this.
-#[derive(Debug)]
-pub struct SyncLock {
-    _file: LockedFile,
-}
+/// The right to fill a store, which one process has at a time.
+pub type SyncLock = LockedFile;
 
-impl SyncLock {
-    /// Takes it, unless another has it.
-    pub(super) fn take(store: &Path) -> Result<Option<Self>, Fault> {
-        // Beside the store: closing the store's own file anywhere in the process would drop SQLite's locks.
-        Ok(take(&beside(store, "-sync"))?.map(|file| Self {
-            _file: LockedFile::keep(file),
-        }))
-    }
+/// Takes the right to fill a store; `None` if another process has it.
+pub(super) fn take_sync(store: &Path) -> Result<Option<SyncLock>, Fault> {
+    // A file of its own: closing the store's file anywhere in the process would drop SQLite's locks.
+    Ok(take(&beside(store, "-sync"))?.map(LockedFile::keep))
 }
 
 /// A locked file that is removed with its lock.
@@ -44,10 +37,10 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Takes it, unless another has it.
+    /// Takes the lock; `None` if another process or call has it.
     pub(super) fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
         while let Some(file) = take(&path)? {
-            // The one who had it may have removed the file that was opened here.
+            // The last holder may have removed the file that was opened here.
             if is_at(&file, &path)? {
                 return Ok(Some(Self {
                     file: LockedFile::keep(file),
@@ -61,14 +54,14 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
+        // The file is removed before it is unlocked, so that another process sees that it is gone. Windows keeps an open file.
         if cfg!(unix) && self.file.is_ours() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whether an open file is the one that stands at `path`.
+/// Whether an open file is the one at `path`.
 fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
     #[cfg(unix)]
     {

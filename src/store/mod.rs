@@ -1,8 +1,7 @@
 //! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes it.
 //!
-//! Its work is done on a thread of its own, so that locks and disks never hold up the runtime's workers. The file is opened
-//! when there is work and closed soon after, so that a fork, a kill or another copy of SQLite in the same process can only
-//! interrupt the work itself.
+//! A thread of its own does the work, so that locks and disks never hold up the runtime. The file is opened for the work and closed
+//! soon after, so that a fork, a kill or another copy of SQLite in the same process can only interrupt the work itself.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +19,7 @@ use crate::config::account::Owner;
 use crate::error::{Error, Result};
 
 pub(crate) mod account;
+mod busy;
 mod exports;
 mod fault;
 mod file;
@@ -29,10 +29,10 @@ mod fork;
 mod lock;
 mod once;
 mod pages;
-mod patience;
 mod worker;
 
-pub use exports::{Export, Exports, Range, Stock, What, is_final};
+use busy::BusyTimeout;
+pub use exports::{Content, Export, Exports, Range, StoredRange, is_final};
 pub use fault::Fault;
 pub use finished::{FinishedExport, FinishedExports};
 pub use flights::PageClaim;
@@ -40,9 +40,8 @@ pub use fork::{after_fork, before_fork};
 pub use lock::{FileLock, SyncLock};
 pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
 pub use pages::StoredPage;
-use patience::Patience;
 use worker::Worker;
-pub use worker::{Desk, StoreWork};
+pub use worker::{StoreExecutor, StoreWork};
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -75,21 +74,21 @@ impl Store {
         Self::at(path, file::open, None)
     }
 
-    /// The same, where `desk` does the work, on a connection of its own.
-    pub fn done_by(path: &Path, desk: Desk) -> Result<Self> {
-        Self::at(path, file::open, Some(desk))
+    /// The same, with an executor in place of the thread.
+    pub fn done_by(path: &Path, executor: StoreExecutor) -> Result<Self> {
+        Self::at(path, file::open, Some(executor))
     }
 
-    /// The file at `path`, to read what is in it; the first work fails where it is missing or cannot be read.
+    /// The file at `path`, only to read. The first work fails if it is missing or cannot be read.
     pub fn to_read(path: &Path) -> Result<Self> {
         Self::at(path, file::open_to_read, None)
     }
 
-    fn at(path: &Path, open: worker::Open, desk: Option<Desk>) -> Result<Self> {
+    fn at(path: &Path, open: worker::Open, executor: Option<StoreExecutor>) -> Result<Self> {
         Ok(Self(Worker::new(
             file::resolve(path).map_err(|fault| fault.error(path))?,
             open,
-            desk,
+            executor,
         )))
     }
 
@@ -97,36 +96,35 @@ impl Store {
         &self.0.path
     }
 
-    /// Does `work` after all that was asked for before. If the future is dropped, `work` may still be done, but no lock
-    /// is waited for any more.
+    /// Does `work` after all earlier work. After the future is dropped, `work` may still be done, but it waits for no lock.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        let (patience, _caller) = Patience::of_caller();
-        self.answer(patience, work).await
+        let (timeout, _caller) = BusyTimeout::of_caller();
+        self.answer(timeout, work).await
     }
 
-    /// The same for what has to be done in any case, once this was polled.
+    /// The same for work that is done in any case, once this was polled.
     pub async fn see_to<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.answer(Patience::in_any_case(), work).await
+        self.answer(BusyTimeout::in_any_case(), work).await
     }
 
     async fn answer<T: Send + 'static>(
         &self,
-        patience: Patience,
+        timeout: BusyTimeout,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let (answer, receiver) = oneshot::channel();
-        // If nobody waits any more, dropping the result undoes what has to be undone.
-        self.submit(patience, work, move |result| drop(answer.send(result)))?;
+        // After the caller has left, dropping the result undoes the work where needed.
+        self.submit(timeout, work, move |result| drop(answer.send(result)))?;
         receiver.await.map_err(|_| lost())?
     }
 
-    /// Closes the file after all that was asked for before, so that everything is in this one file. `None`: it is closed.
+    /// Closes the file after all earlier work, so that everything is in this one file. `None` if it is closed.
     pub fn close(&self) -> Result<Option<PendingWork<()>>> {
         let (closed, receiver) = mpsc::sync_channel(1);
         let pending = PendingWork {
@@ -154,22 +152,22 @@ impl Store {
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<PendingWork<T>> {
         let (answer, receiver) = mpsc::sync_channel(1);
-        let (patience, caller) = Patience::of_caller();
-        self.submit(patience, work, move |result| drop(answer.send(result)))?;
+        let (timeout, caller) = BusyTimeout::of_caller();
+        self.submit(timeout, work, move |result| drop(answer.send(result)))?;
         Ok(PendingWork {
             receiver,
             _caller: caller,
         })
     }
 
-    /// The same where nobody waits; `failed` gets the error if it cannot be done.
+    /// The same without waiting. `failed` gets the error.
     pub(crate) fn post(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<(), Fault> + Send + 'static,
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
-        // Where not even a thread can be started, the next piece of work says so.
-        let _ = self.submit(Patience::in_any_case(), work, |result| {
+        // If no thread can be started, the next work says so.
+        let _ = self.submit(BusyTimeout::in_any_case(), work, |result| {
             if let Err(error) = result {
                 failed(error);
             }
@@ -178,13 +176,13 @@ impl Store {
 
     fn submit<T>(
         &self,
-        patience: Patience,
+        timeout: BusyTimeout,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) -> Result<()> {
         let store = self.clone();
         let perform = move |connection: Result<&mut Connection>| {
-            // A panic is a bug, but must not take the others' work with it.
+            // A panic is a bug. It must not end the work of others.
             let worked =
                 connection.map(|connection| catch_unwind(AssertUnwindSafe(|| work(connection))));
             done(match worked {
@@ -194,16 +192,16 @@ impl Store {
             });
         };
         self.0.submit(StoreWork {
-            patience,
+            timeout,
             run: Box::new(perform),
         })
     }
 }
 
-/// Closes every store of this process, within `patience`: its end would leave what was written last in a log beside the file.
-pub fn close_all(patience: Duration) {
-    let until = Instant::now() + patience;
-    // Where no thread can be started, the log stays.
+/// Closes every store of this process within `timeout`. Otherwise the last data would stay in a log beside the file.
+pub fn close_all(timeout: Duration) {
+    let until = Instant::now() + timeout;
+    // If no thread can be started, the log stays.
     let closing: Vec<_> = fork::workers()
         .into_iter()
         .filter_map(|worker| Store(worker).close().ok().flatten())
@@ -213,7 +211,7 @@ pub fn close_all(patience: Duration) {
     }
 }
 
-/// Work that a thread has asked for. Once this is dropped, no lock is waited for any more.
+/// Work that a thread waits for. After this is dropped, the work waits for no lock.
 pub struct PendingWork<T> {
     receiver: mpsc::Receiver<Result<T>>,
     _caller: Arc<()>,

@@ -1,4 +1,4 @@
-//! A page in the store: the answer's body as it came, compressed as SQLite's own archives are.
+//! A page in the store: the body of the answer, compressed as in SQLite's own archives.
 
 use std::io::{Read as _, Write as _};
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
-use crate::listing::rows::Totals;
+use crate::listing::page::Totals;
 use crate::store::fault::Fault;
 
 /// The answer to one request of an export.
@@ -27,10 +27,10 @@ pub struct StoredPage {
 }
 
 impl StoredPage {
-    /// Where a page stands: all of it is in an index, so that no body is touched.
+    /// The columns of a page's extent. An index has them all, so that no body is read.
     pub(super) const EXTENT: &str = r#""offset", asked, rows, has_more"#;
 
-    /// A page of which a row has the extent first, without its body.
+    /// Reads the extent of a page, without its body.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             offset: whole(row.get(0)?),
@@ -42,7 +42,7 @@ impl StoredPage {
         })
     }
 
-    /// The offset of the next page: as the service counts, or by what came where it sent less than was asked for.
+    /// The offset of the next page. After a short page it is the number of rows that came.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
         self.offset.saturating_add(if short {
@@ -90,7 +90,7 @@ pub(super) fn find(
         .transpose()
 }
 
-/// An export's page size, without which its pages cannot be told apart: 0 is damage.
+/// The page size of an export. 0 is damage.
 pub(super) fn page_size(row: &Row<'_>, column: usize) -> rusqlite::Result<u32> {
     let size = row.get(column)?;
     let fits = u32::try_from(size).ok().filter(|&size| size > 0);
@@ -126,7 +126,7 @@ pub(super) fn wire(number: u64) -> i64 {
 /// A body up to this length is written as it is: compression costs more time than the space is worth.
 const MAX_PLAIN: usize = 512;
 
-/// The body as it is written: compressed, unless it is short, or would be no shorter.
+/// The body as it is written: compressed if that makes it shorter.
 pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
     if body.len() <= MAX_PLAIN {
         return Ok(body.to_vec());

@@ -9,10 +9,10 @@ use std::{mem, process, thread};
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
+use crate::store::busy::BusyTimeout;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
 use crate::store::fork;
-use crate::store::patience::Patience;
 use crate::{error, lock};
 
 /// How long an idle file stays open, so that a quick export opens it only once.
@@ -20,29 +20,29 @@ const MAX_IDLE: Duration = Duration::from_millis(10);
 /// How often a closed file is opened again so that SQLite removes its log. Before each try comes a longer pause.
 const MAX_LOG_REMOVALS: u32 = 6;
 
-/// What is done with the file, or with the reason why it cannot be opened.
+/// Takes the connection, or the error of opening the file.
 type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
 
 pub struct StoreWork {
-    pub(super) patience: Patience,
+    pub(super) timeout: BusyTimeout,
     pub(super) run: Run,
 }
 
 impl StoreWork {
-    /// Does it, unless nobody wants it any more.
+    /// Does the work, unless its caller has left.
     pub fn perform(self, connection: error::Result<&mut Connection>) {
-        let Self { patience, run } = self;
-        if patience.wanted() {
-            patience.during(|| run(connection));
+        let Self { timeout, run } = self;
+        if timeout.wanted() {
+            timeout.during(|| run(connection));
         }
     }
 }
 
-/// Takes work in place of a thread: a simulation does it when its disk would, or never.
-pub type Desk = Arc<dyn Fn(StoreWork) + Send + Sync>;
+/// Does work in place of the thread. A simulation delays or loses it.
+pub type StoreExecutor = Arc<dyn Fn(StoreWork) + Send + Sync>;
 
-/// What the thread is asked for.
-enum Task {
+/// A task of the thread.
+enum WorkerTask {
     Work(StoreWork),
     /// Closes the file, and then answers.
     Close(SyncSender<error::Result<()>>),
@@ -54,20 +54,20 @@ pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
 pub(super) struct Worker {
     pub(super) path: PathBuf,
     open: Open,
-    desk: Option<Desk>,
+    executor: Option<StoreExecutor>,
     pid: u32,
     /// The way to the thread, if there is one.
-    thread: Mutex<Option<Sender<Task>>>,
-    /// What a forked child has instead: the parent's thread is not there, and may have left the lock closed.
+    thread: Mutex<Option<Sender<WorkerTask>>>,
+    /// The worker of a forked child. The parent's thread is not there, and may have left the lock closed.
     child: OnceLock<Arc<Self>>,
 }
 
 impl Worker {
-    pub(super) fn new(path: PathBuf, open: Open, desk: Option<Desk>) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, open: Open, executor: Option<StoreExecutor>) -> Arc<Self> {
         let worker = Arc::new(Self {
             path,
             open,
-            desk,
+            executor,
             pid: process::id(),
             thread: Mutex::default(),
             child: OnceLock::new(),
@@ -76,10 +76,10 @@ impl Worker {
         worker
     }
 
-    /// Has `work` done after all that was submitted before.
+    /// Submits `work`. It is done after all earlier work.
     pub(super) fn submit(self: &Arc<Self>, work: StoreWork) -> error::Result<()> {
-        if let Some(desk) = &self.desk {
-            desk(work);
+        if let Some(executor) = &self.executor {
+            executor(work);
             return Ok(());
         }
         if self.pid != process::id() {
@@ -88,10 +88,10 @@ impl Worker {
                 .get_or_init(|| Self::new(self.path.clone(), self.open, None))
                 .submit(work);
         }
-        self.send(Task::Work(work))
+        self.send(WorkerTask::Work(work))
     }
 
-    /// Closes the file after all that was submitted before, and then answers. `false`: nothing is open, and no log is left.
+    /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no log is left.
     pub(super) fn close(
         self: &Arc<Self>,
         closed: SyncSender<error::Result<()>>,
@@ -103,18 +103,18 @@ impl Worker {
             };
         }
         let is_closed = lock(&self.thread).is_none() && !self.log().exists();
-        if is_closed || self.desk.is_some() {
+        if is_closed || self.executor.is_some() {
             return Ok(false);
         }
-        self.send(Task::Close(closed)).map(|()| true)
+        self.send(WorkerTask::Close(closed)).map(|()| true)
     }
 
-    fn send(self: &Arc<Self>, mut task: Task) -> error::Result<()> {
+    fn send(self: &Arc<Self>, mut task: WorkerTask) -> error::Result<()> {
         let mut thread = lock(&self.thread);
         if let Some(sender) = &*thread {
             match sender.send(task) {
                 Ok(()) => return Ok(()),
-                // It ended before its time: the work panicked.
+                // The work panicked, and the thread ended.
                 Err(unsent) => task = unsent.0,
             }
         }
@@ -127,7 +127,7 @@ impl Worker {
             }
         };
         if let Ok(runtime) = Handle::try_current() {
-            // One of its threads is there already, and its clock, if a test has paused it, stands still meanwhile.
+            // The runtime has a thread already. A clock that a test has paused stands still meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {
             let begun = thread::Builder::new()
@@ -139,9 +139,9 @@ impl Worker {
         Ok(())
     }
 
-    /// What is left to do; `None` ends the thread.
-    fn next(&self, queue: &Receiver<Task>) -> Option<Task> {
-        // Locked: nothing can be submitted between the look and the end.
+    /// The next task; `None` ends the thread.
+    fn next(&self, queue: &Receiver<WorkerTask>) -> Option<WorkerTask> {
+        // Under the lock, no task can come between this check and the end.
         let mut thread = lock(&self.thread);
         let task = queue.try_recv().ok();
         if task.is_none() {
@@ -150,10 +150,10 @@ impl Worker {
         task
     }
 
-    fn perform(&self, task: Task, queue: &Receiver<Task>) {
+    fn perform(&self, task: WorkerTask, queue: &Receiver<WorkerTask>) {
         let asked = match task {
-            Task::Work(work) => self.work(work, queue),
-            Task::Close(closed) => Some(closed),
+            WorkerTask::Work(work) => self.work(work, queue),
+            WorkerTask::Close(closed) => Some(closed),
         };
         if let Some(closed) = asked {
             self.remove_log();
@@ -162,17 +162,17 @@ impl Worker {
         }
     }
 
-    /// Opens the file for `work` and whatever comes right after it, and closes it. Returns who is waiting for that.
+    /// Opens the file for `work` and the tasks right after it, and closes it. Returns the sender that waits for the end.
     fn work(
         &self,
         work: StoreWork,
-        queue: &Receiver<Task>,
+        queue: &Receiver<WorkerTask>,
     ) -> Option<SyncSender<error::Result<()>>> {
-        if !work.patience.wanted() {
+        if !work.timeout.wanted() {
             return None;
         }
-        let _pass = fork::enter();
-        let mut connection = match work.patience.during(|| (self.open)(&self.path)) {
+        let _open = fork::open_connection();
+        let mut connection = match work.timeout.during(|| (self.open)(&self.path)) {
             Ok(connection) => connection,
             Err(fault) => {
                 work.perform(Err(fault.error(&self.path)));
@@ -184,15 +184,15 @@ impl Worker {
             && let Ok(task) = queue.recv_timeout(MAX_IDLE)
         {
             match task {
-                Task::Work(work) => work.perform(Ok(&mut connection)),
-                Task::Close(closed) => return Some(closed),
+                WorkerTask::Work(work) => work.perform(Ok(&mut connection)),
+                WorkerTask::Close(closed) => return Some(closed),
             }
         }
         None
     }
 
-    /// Has SQLite remove the log that it left. The last connection to a file removes it, but of two that are closed at
-    /// the same moment neither is the last.
+    /// Makes SQLite remove its log. The last connection to a file removes it. If two are closed at the same moment, neither is the
+    /// last.
     fn remove_log(&self) {
         for tries in 0..MAX_LOG_REMOVALS {
             if !self.log().exists() || !self.path.exists() {
@@ -201,8 +201,8 @@ impl Worker {
             if tries > 0 {
                 thread::sleep(Duration::from_millis(fastrand::u64(1..=1 << tries)));
             }
-            let _pass = fork::enter();
-            // Another process that uses the file keeps the log. What this process wrote is then in the file all the same.
+            let _open = fork::open_connection();
+            // Another process may keep the log. The data of this process is in the file all the same.
             if let Ok(connection) = (self.open)(&self.path) {
                 let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             }
@@ -217,7 +217,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if self.pid != process::id() {
-            // The parent's thread may have been forked with a lock of the channel in its hand.
+            // The parent's thread may have held a lock of the channel during the fork.
             mem::forget(self.thread.get_mut().map(Option::take));
         }
     }

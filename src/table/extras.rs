@@ -1,36 +1,18 @@
-//! Extra fields that the service sent, as columns: any row may have them, with any type.
+//! Columns of extra fields: any row may have them, with values of any type.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
-use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
-
-/// The extra fields of some rows, by the rows' numbers, in ascending order; all of a row that is no object.
-type Extras = [(usize, Value)];
+use crate::error::{Error, Kind, Result};
+use crate::listing::endpoint::ColumnKind;
+use crate::listing::rows::Rows;
 
 /// The column of rows that are no objects.
 const BARE: &str = "value";
-
-/// The fields of what else came of a row.
-pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let object = other.as_object();
-    let bare = if object.is_none() {
-        Some((BARE, other))
-    } else {
-        None
-    };
-    object
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| (name.as_str(), value))
-        .chain(bare)
-}
 
 /// How many extra fields have a column of their own. The service chooses their names, and each column takes memory in
 /// every row, so all further fields share the column [`OTHERS`].
@@ -38,17 +20,27 @@ pub const MAX_COLUMNS: usize = 100;
 /// The column of the fields that have none of their own, as JSON.
 pub const OTHERS: &str = "other_fields";
 
-/// The extra fields that have columns, in the order in which they first came.
+/// The extra fields of a row, or all of a row that is no object. `other`: see [`Row`](crate::listing::rows::Row).
+pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let object = other.as_object();
+    let bare = object.is_none().then_some((BARE, other));
+    let extra = object.into_iter().flatten();
+    extra
+        .map(|(name, value)| (name.as_str(), value))
+        .chain(bare)
+}
+
+/// The extra fields that have columns, in the order of their first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct ExtraNames {
     places: HashMap<String, usize>,
     order: Vec<String>,
-    /// Whether there are fields beyond.
+    /// Whether further fields share the last column.
     others: bool,
 }
 
-impl Names {
-    /// Takes a field in; its place among the columns.
+impl ExtraNames {
+    /// Adds a field if it is new. Returns the number of its column.
     pub(crate) fn add(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -67,13 +59,10 @@ impl Names {
         self.order.len() + usize::from(self.others)
     }
 
-    /// The columns; `None`: that of the others.
+    /// The names of the columns; `None` is the column that further fields share.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&str>> {
-        let others = self.others.then_some(None);
-        self.order
-            .iter()
-            .map(|name| Some(name.as_str()))
-            .chain(others)
+        let names = self.order.iter().map(|name| Some(name.as_str()));
+        names.chain(self.others.then_some(None))
     }
 
     /// A row's value in a column.
@@ -83,64 +72,42 @@ impl Names {
         other: &'a Value,
     ) -> Option<Cow<'a, Value>> {
         if let Some(name) = column {
-            let found = other
-                .as_object()
-                .map_or((name == BARE).then_some(other), |extra| extra.get(name));
+            let bare = (name == BARE).then_some(other);
+            let found = other.as_object().map_or(bare, |extra| extra.get(name));
             return found.map(Cow::Borrowed);
         }
         let others = fields(other).filter(|(name, _)| !self.places.contains_key(*name));
-        let others: Map<_, _> = others
-            .map(|(name, value)| (name.to_owned(), value.clone()))
-            .collect();
+        let others = others.map(|(name, value)| (name.to_owned(), value.clone()));
+        let others: Map<_, _> = others.collect();
         (!others.is_empty()).then(|| Cow::Owned(Value::Object(others)))
     }
 }
 
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExtraType {
-    Int,
-    Float,
-    Bool,
-    /// Texts, and anything else as JSON.
-    Text,
-}
-
 #[derive(Debug)]
 pub struct ExtraColumns {
-    names: Names,
-    kinds: Vec<ExtraType>,
+    names: ExtraNames,
+    kinds: Vec<ColumnKind>,
 }
 
-impl ExtraType {
-    /// What one value is; `None` for a null, which fits everywhere.
-    fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Null => None,
-            Value::Bool(_) => Some(Self::Bool),
-            Value::Number(number) if number.is_i64() => Some(Self::Int),
-            // A whole number beyond 64 bits would lose digits as a float.
-            Value::Number(number) if is_float(&number.to_string()) => Some(Self::Float),
-            _ => Some(Self::Text),
-        }
+/// The kind of one value; `None` for a null, which fits every column.
+fn kind_of(value: &Value) -> Option<ColumnKind> {
+    match value {
+        Value::Null => None,
+        Value::Bool(_) => Some(ColumnKind::Bool),
+        Value::Number(number) if number.is_i64() => Some(ColumnKind::Integer),
+        // A whole number beyond 64 bits would lose digits as a float.
+        Value::Number(number) if is_float(&number.to_string()) => Some(ColumnKind::Float),
+        _ => Some(ColumnKind::Text),
     }
+}
 
-    /// What holds both.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (one, other) if one == other => one,
-            (Self::Int | Self::Float, Self::Int | Self::Float) => Self::Float,
-            _ => Self::Text,
-        }
-    }
-
-    pub(crate) fn data_type(self) -> DataType {
-        match self {
-            Self::Int => DataType::Int64,
-            Self::Float => DataType::Float64,
-            Self::Bool => DataType::Boolean,
-            Self::Text => DataType::Utf8,
-        }
+/// The kind for values of both. Texts, and values of several kinds as JSON, are texts.
+fn common_kind(one: ColumnKind, other: ColumnKind) -> ColumnKind {
+    use ColumnKind::{Float, Integer, Text};
+    match (one, other) {
+        (one, other) if one == other => one,
+        (Integer | Float, Integer | Float) => Float,
+        _ => Text,
     }
 }
 
@@ -148,58 +115,56 @@ fn is_float(text: &str) -> bool {
     text.contains(['.', 'e', 'E']) && text.parse().is_ok_and(f64::is_finite)
 }
 
-/// What the values of a column are.
+/// The types of the values of a column so far.
 #[derive(Debug, Default)]
 struct ValuesSeen {
-    kind: Option<ExtraType>,
-    /// Whether there is a whole number that a float may not hold.
+    kind: Option<ColumnKind>,
+    /// Whether a float cannot hold one of the whole numbers.
     long: bool,
 }
 
 impl ValuesSeen {
     fn add(&mut self, value: &Value) {
-        let kind = ExtraType::of(value);
-        self.kind = self
+        let kind = kind_of(value);
+        let both = self
             .kind
             .zip(kind)
-            .map(|(a, b)| a.and(b))
-            .or(self.kind)
-            .or(kind);
-        self.long |= value
-            .as_i64()
-            .is_some_and(|int| int.unsigned_abs() > 1 << 53);
+            .map(|(one, other)| common_kind(one, other));
+        self.kind = both.or(self.kind).or(kind);
+        self.long |= (value.as_i64()).is_some_and(|int| int.unsigned_abs() > 1 << 53);
     }
 
-    /// What holds them all.
-    fn kind(&self) -> ExtraType {
+    /// The type for all values.
+    fn kind(&self) -> ColumnKind {
         self.kind
-            .filter(|&kind| !(kind == ExtraType::Float && self.long))
-            .unwrap_or(ExtraType::Text)
+            .filter(|&kind| !(kind == ColumnKind::Float && self.long))
+            .unwrap_or(ColumnKind::Text)
     }
 }
 
-pub fn columns(extras: &Extras) -> ExtraColumns {
-    let mut names = Names::default();
-    let mut values: Vec<ValuesSeen> = Vec::new();
-    for (name, value) in extras.iter().flat_map(|(_, other)| fields(other)) {
+/// The columns for these extra fields. `others`: see [`Row`](crate::listing::rows::Row).
+pub fn columns<'a>(others: impl Iterator<Item = &'a Value>) -> ExtraColumns {
+    let mut names = ExtraNames::default();
+    let mut seen: Vec<ValuesSeen> = Vec::new();
+    for (name, value) in others.flat_map(fields) {
         let place = names.add(name);
-        if place >= values.len() {
-            values.resize_with(place + 1, ValuesSeen::default);
+        if place >= seen.len() {
+            seen.resize_with(place + 1, ValuesSeen::default);
         }
-        if let Some(values) = values.get_mut(place) {
+        if let Some(values) = seen.get_mut(place) {
             match place == MAX_COLUMNS {
-                true => values.kind = Some(ExtraType::Text),
+                true => values.kind = Some(ColumnKind::Text),
                 false => values.add(value),
             }
         }
     }
     ExtraColumns {
         names,
-        kinds: values.iter().map(ValuesSeen::kind).collect(),
+        kinds: seen.iter().map(ValuesSeen::kind).collect(),
     }
 }
 
-/// A value as text: a text as it is, anything else as JSON, a null as nothing.
+/// A value as text: a string as it is, anything else as JSON, and nothing for a null.
 pub(crate) fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -208,69 +173,51 @@ pub(crate) fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// One extra field, or the others.
+/// The column of an extra field.
 #[derive(Debug, Clone, Copy)]
-pub struct Column<'a> {
-    /// Its name, as the service has it; `None`: the others.
+pub struct ExtraColumn<'a> {
+    /// The service's name for the field; `None` if further fields share the column.
     pub name: Option<&'a str>,
-    pub kind: ExtraType,
-    names: &'a Names,
+    pub kind: ColumnKind,
+    names: &'a ExtraNames,
 }
 
 impl ExtraColumns {
-    pub fn iter(&self) -> impl Iterator<Item = Column<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = ExtraColumn<'_>> {
         let names = &self.names;
-        names
-            .iter()
-            .zip(&self.kinds)
-            .map(move |(name, &kind)| Column { name, kind, names })
+        let columns = names.iter().zip(&self.kinds);
+        columns.map(move |(name, &kind)| ExtraColumn { name, kind, names })
     }
 }
 
-impl Column<'_> {
-    /// Its values for the rows of `range`, null where a row has none.
-    pub(crate) fn array(&self, extras: &Extras, range: Range<usize>) -> Result<ArrayRef> {
-        let values = self.values(extras, range);
+impl ExtraColumn<'_> {
+    /// A row's value, given its [`Row::other`](crate::listing::rows::Row::other).
+    pub fn value<'a>(&self, other: Option<&'a Value>) -> Option<Cow<'a, Value>> {
+        self.names.value(self.name, other?)
+    }
+
+    pub(crate) fn array(&self, rows: &Rows) -> Result<ArrayRef> {
+        let values = rows.iter().map(|row| self.value(row.other));
         Ok(match self.kind {
-            ExtraType::Int => Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>()),
-            ExtraType::Float => Arc::new(
-                values
-                    .map(|value| value?.as_f64())
-                    .collect::<Float64Array>(),
-            ),
-            ExtraType::Bool => Arc::new(
-                values
-                    .map(|value| value?.as_bool())
-                    .collect::<BooleanArray>(),
-            ),
-            ExtraType::Text => {
+            ColumnKind::Integer => {
+                Arc::new(Int64Array::from_iter(values.map(|value| value?.as_i64())))
+            }
+            ColumnKind::Float => {
+                Arc::new(Float64Array::from_iter(values.map(|value| value?.as_f64())))
+            }
+            ColumnKind::Bool => Arc::new(BooleanArray::from_iter(
+                values.map(|value| value?.as_bool()),
+            )),
+            _ => {
                 let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
                 if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {
                     let name = crate::text::safe(self.name.unwrap_or(OTHERS), 60);
-                    return Err(Error::new(
-                        crate::error::Kind::Response,
-                        format!(
-                            "the field {name:?} holds more than 2 GiB of text in {} rows",
-                            texts.len()
-                        ),
-                    ));
+                    let (rows, what) = (texts.len(), "holds more than 2 GiB of text");
+                    let text = format!("the field {name:?} {what} in {rows} rows");
+                    return Err(Error::new(Kind::Response, text));
                 }
                 Arc::new(StringArray::from(texts))
             }
-        })
-    }
-
-    /// Its value in each row of `range`.
-    pub fn values<'a>(
-        &self,
-        extras: &'a Extras,
-        range: Range<usize>,
-    ) -> impl Iterator<Item = Option<Cow<'a, Value>>> {
-        let first = extras.partition_point(|(row, _)| *row < range.start);
-        let mut rest = extras.get(first..).unwrap_or_default().iter().peekable();
-        range.map(move |row| {
-            let (_, other) = rest.next_if(|(at, _)| *at == row)?;
-            self.names.value(self.name, other)
         })
     }
 }

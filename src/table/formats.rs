@@ -5,9 +5,10 @@ use std::io::{self, Write as _};
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 use serde_json::Value;
 
-use crate::listing::rows::{Cell, Row, instant};
-use crate::table::extras::{self, Names};
-use crate::table::record::{Layout, Record};
+use crate::listing::columns::Cell;
+use crate::listing::rows::{Row, instant};
+use crate::table::extras::{self, ExtraNames};
+use crate::table::layout::Layout;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -19,7 +20,7 @@ pub enum Format {
         bom: bool,
     },
     JsonLines,
-    /// The same with the service's own names, to be read again: what a pickle carries.
+    /// JSON Lines with the service's own names, as pickles have them.
     Pickled,
 }
 
@@ -30,7 +31,7 @@ pub struct Encoder {
     format: Format,
     layout: Layout,
     /// The extra columns of a CSV so far.
-    more: Names,
+    more: ExtraNames,
     /// How many of them the header has.
     headed: Option<usize>,
 }
@@ -40,7 +41,7 @@ impl Encoder {
         Self {
             format,
             layout,
-            more: Names::default(),
+            more: ExtraNames::default(),
             headed: None,
         }
     }
@@ -48,23 +49,19 @@ impl Encoder {
     /// Adds rows to `out`, the first ones with the header before them.
     pub fn encode<'a>(
         &mut self,
-        rows: impl Iterator<Item: Into<Record<'a>>> + Clone,
+        mut rows: impl Iterator<Item = Row<'a>> + Clone,
         out: &mut Vec<u8>,
     ) -> io::Result<()> {
         let layout = self.layout;
-        let mut rows = rows.map(Into::into);
         match self.format {
-            Format::JsonLines => rows.try_for_each(|record| json_line(layout, record, true, out)),
-            Format::Pickled => rows.try_for_each(|record| json_line(layout, record, false, out)),
+            Format::JsonLines => rows.try_for_each(|row| json_line(layout, row, true, out)),
+            Format::Pickled => rows.try_for_each(|row| json_line(layout, row, false, out)),
             Format::Csv {
                 escape_formulas,
                 bom,
             } => {
-                for (name, _) in rows
-                    .clone()
-                    .filter_map(|record| record.row.other())
-                    .flat_map(extras::fields)
-                {
+                let others = rows.clone().filter_map(|row| row.other);
+                for (name, _) in others.flat_map(extras::fields) {
                     self.more.add(name);
                 }
                 if bom && self.headed.is_none() {
@@ -78,8 +75,8 @@ impl Encoder {
                     writer.write_record(header(layout, &self.more, escape_formulas))?;
                     self.headed = Some(self.more.len());
                 }
-                for Record { days, row } in rows {
-                    if let Some(days) = days.filter(|_| layout.days) {
+                for row in rows {
+                    if let Some(days) = row.days.filter(|_| layout.days) {
                         for day in [days.from, days.to] {
                             writer.write_field(day.to_string())?;
                         }
@@ -89,7 +86,7 @@ impl Encoder {
                         write_cell(&mut writer, row.cell(column), escape_formulas)?;
                     }
                     for name in self.more.iter() {
-                        let value = row.other().and_then(|other| self.more.value(name, other));
+                        let value = row.other.and_then(|other| self.more.value(name, other));
                         let text = value.as_deref().and_then(extras::text).unwrap_or_default();
                         let guard = escape_formulas && value.is_some_and(|value| value.is_string());
                         writer.write_field(&*defused(&text, guard))?;
@@ -101,10 +98,10 @@ impl Encoder {
         }
     }
 
-    /// What is missing where no row came.
+    /// Writes the header if there was no row.
     pub fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         match self.headed {
-            None => self.encode(std::iter::empty::<Record<'_>>(), out),
+            None => self.encode(std::iter::empty(), out),
             Some(_) => Ok(()),
         }
     }
@@ -143,7 +140,11 @@ impl Encoder {
     }
 }
 
-fn header(layout: Layout, more: &Names, escape_formulas: bool) -> impl Iterator<Item = String> {
+fn header(
+    layout: Layout,
+    more: &ExtraNames,
+    escape_formulas: bool,
+) -> impl Iterator<Item = String> {
     let more = more
         .iter()
         .map(move |name| defused(&layout.extra(name), escape_formulas).into_owned());
@@ -160,12 +161,12 @@ fn write_cell<W: io::Write>(
         Cell::Text(text) | Cell::Json(text) => writer.write_field(&*defused(text, guard)),
         Cell::Integer(number) => writer.write_field(itoa::Buffer::new().format(number)),
         Cell::Float(number) => writer.write_field(Value::from(number).to_string()),
-        Cell::Flag(flag) => writer.write_field(if flag { "true" } else { "false" }),
+        Cell::Bool(flag) => writer.write_field(if flag { "true" } else { "false" }),
         Cell::Time(micros) => writer.write_field(instant(micros)),
     }
 }
 
-/// `text`, so that no spreadsheet runs it.
+/// `text`, made harmless for spreadsheets.
 fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     // The signs and their full-width forms.
     const STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\0', '＝', '＋', '－', '＠'];
@@ -175,21 +176,16 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A row as the service sent it, after its days. `renames`: names of the service that ours have get a prefix.
-fn json_line(
-    layout: Layout,
-    Record { days, row }: Record<'_>,
-    renames: bool,
-    out: &mut Vec<u8>,
-) -> io::Result<()> {
-    if let Some(bare) = row.bare {
+/// A row as the service sent it, after its days. `renames`: a field of the service with the name of another column gets a prefix.
+fn json_line(layout: Layout, row: Row<'_>, renames: bool, out: &mut Vec<u8>) -> io::Result<()> {
+    if let Some(bare) = row.bare() {
         serde_json::to_writer(&mut *out, bare)?;
         out.push(b'\n');
         return Ok(());
     }
     let mut before = b'{';
     let mut begin = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut before, b','));
-    if let Some(days) = days.filter(|_| layout.days) {
+    if let Some(days) = row.days.filter(|_| layout.days) {
         begin(out);
         write!(
             out,
@@ -234,7 +230,7 @@ fn write_json(row: Row<'_>, column: usize, out: &mut Vec<u8>) -> io::Result<()> 
             out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
         Cell::Float(number) => serde_json::to_writer(out, &number)?,
-        Cell::Flag(flag) => serde_json::to_writer(out, &flag)?,
+        Cell::Bool(flag) => serde_json::to_writer(out, &flag)?,
         Cell::Time(micros) => serde_json::to_writer(out, &instant(micros))?,
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! A finished export: Arrow columns, built page by page as answers arrive.
+//! Tables: the rows of a finished export in Arrow's columns. A builder fills them page by page as answers arrive.
 
 pub mod extras;
 pub mod files;
 pub mod formats;
-pub mod record;
+pub mod layout;
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,149 +14,48 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{
-    Array as _, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, PrimitiveArray,
-    RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StringArray,
-    TimestampMicrosecondArray,
+    ArrayRef, Date32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchOptions,
+    RecordBatchReader,
 };
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
 use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
-use crate::listing::endpoint::{Field, Holds};
-use crate::listing::rows::{Cell, Cells, ColumnOfCells, Row, Rows, Values};
-use crate::table::record::{DAYS, Layout, Record};
+use crate::listing::columns::Column;
+use crate::listing::endpoint::{ColumnKind, position};
+use crate::listing::rows::{Row, Rows, RowsBuilder};
+use crate::table::layout::{DAYS, Layout};
 use crate::text::safe;
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is copied when it grows.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
-/// The most characters of a column in one record batch, because its offsets are 32 bits wide.
+/// The most bytes of text in one record batch, because the offsets of its columns are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
 
-/// A column of Arrow's memory.
-fn arrow_column(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) -> ArrayRef {
-    let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
-    match values {
-        Values::Text(mut text, ends) => {
-            text.shrink_to_fit();
-            // Below 2^30 by the builder's check, but for one page beyond it: a body has at most 2^29 bytes.
-            let offset = |end: usize| i32::try_from(end).unwrap_or(i32::MAX);
-            let offsets = std::iter::once(0)
-                .chain(ends.into_iter().map(offset))
-                .collect::<Vec<_>>();
-            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-            Arc::new(StringArray::new(
-                offsets,
-                Buffer::from_vec(text.into_bytes()),
-                nulls,
-            ))
-        }
-        Values::Integer(mut values) => {
-            values.shrink_to_fit();
-            let values = ScalarBuffer::from(values);
-            match holds {
-                Holds::Time => {
-                    Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC"))
-                }
-                _ => Arc::new(Int64Array::new(values, nulls)),
-            }
-        }
-        Values::Float(values) => Arc::new(Float64Array::new(ScalarBuffer::from(values), nulls)),
-        Values::Flag(values) => Arc::new(BooleanArray::new(values.into(), nulls)),
-    }
-}
-
-/// How Arrow names a field's column.
-pub(crate) fn arrow_field(field: &Field) -> ArrowField {
-    let data_type = match field.holds {
-        Holds::Text | Holds::Json => DataType::Utf8,
-        Holds::Integer => DataType::Int64,
-        Holds::Float => DataType::Float64,
-        Holds::Flag => DataType::Boolean,
-        Holds::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+/// A column in an Arrow schema.
+pub(crate) fn arrow_field(name: &str, kind: ColumnKind, nullable: bool) -> ArrowField {
+    let data_type = match kind {
+        ColumnKind::Text | ColumnKind::Json => DataType::Utf8,
+        ColumnKind::Integer => DataType::Int64,
+        ColumnKind::Float => DataType::Float64,
+        ColumnKind::Bool => DataType::Boolean,
+        ColumnKind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
     };
-    ArrowField::new(field.name, data_type, !field.required)
-}
-
-/// Some rows in Arrow's memory.
-#[derive(Debug)]
-struct Chunk {
-    /// The number of its first row.
-    start: usize,
-    len: usize,
-    fields: &'static [Field],
-    columns: Vec<ArrayRef>,
-}
-
-impl Chunk {
-    fn end(&self) -> usize {
-        self.start + self.len
-    }
-
-    /// The values of a column, if they are whole numbers or instants and there is one in each row.
-    fn integers(&self, column: usize) -> Option<&[i64]> {
-        let array = self
-            .columns
-            .get(column)
-            .filter(|array| array.null_count() == 0)?;
-        let integers = array
-            .as_primitive_opt::<Int64Type>()
-            .map(PrimitiveArray::values);
-        let times = || {
-            array
-                .as_primitive_opt::<TimestampMicrosecondType>()
-                .map(PrimitiveArray::values)
-        };
-        integers.or_else(times).map(AsRef::as_ref)
-    }
-}
-
-impl Cells for Chunk {
-    fn cell(&self, column: usize, row: usize) -> Cell<'_> {
-        let (Some(array), Some(field)) = (self.columns.get(column), self.fields.get(column)) else {
-            return Cell::Null;
-        };
-        if array.is_null(row) {
-            return Cell::Null;
-        }
-        let array = array.as_ref();
-        let cell = match field.holds {
-            Holds::Text => array
-                .as_string_opt::<i32>()
-                .map(|texts| Cell::Text(texts.value(row))),
-            Holds::Json => array
-                .as_string_opt::<i32>()
-                .map(|texts| Cell::Json(texts.value(row))),
-            Holds::Integer => array
-                .as_primitive_opt::<Int64Type>()
-                .map(|array| Cell::Integer(array.value(row))),
-            Holds::Float => array
-                .as_primitive_opt::<Float64Type>()
-                .map(|array| Cell::Float(array.value(row))),
-            Holds::Flag => array
-                .as_boolean_opt()
-                .map(|flags| Cell::Flag(flags.value(row))),
-            Holds::Time => array
-                .as_primitive_opt::<TimestampMicrosecondType>()
-                .map(|times| Cell::Time(times.value(row))),
-        };
-        cell.unwrap_or(Cell::Null)
-    }
+    ArrowField::new(name, data_type, nullable)
 }
 
 /// All rows of an export, never changed again.
 #[derive(Debug)]
 pub struct Table {
-    chunks: Vec<Chunk>,
-    len: usize,
-    layout: Layout,
+    pub layout: Layout,
     /// Where the rows of each slice end, in a table of several.
-    slices: Vec<(usize, Slice)>,
-    /// What else the service sent, for the rows that have it, in their order.
-    extras: Vec<(usize, Value)>,
-    /// The same as columns, once they are asked for.
+    pub slices: Vec<(usize, Slice)>,
+    /// The rows in batches, each with the number of its first row.
+    chunks: Vec<(usize, Rows)>,
+    len: usize,
+    /// The same rows as Arrow's batches, once they are asked for.
     batches: OnceLock<Result<(SchemaRef, Vec<RecordBatch>)>>,
 }
 
@@ -170,40 +69,18 @@ impl Table {
     }
 
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
-        let chunk = self
-            .chunks
-            .get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
-        let other = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
-        let other = other
-            .and_then(|at| self.extras.get(at))
-            .map(|(_, other)| other);
-        Some(Row::new(self.layout.fields, chunk, at - chunk.start, other))
+        let is_before = |(start, rows): &(usize, Rows)| start + rows.len() <= at;
+        let (start, rows) = self.chunks.get(self.chunks.partition_point(is_before))?;
+        Some(Row {
+            days: self.days(at..at + 1).next()?,
+            ..rows.row(at - start)?
+        })
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
-        let mut extras = self.extras.iter().peekable();
-        self.chunks
-            .iter()
-            .flat_map(|chunk| (0..chunk.len).map(move |at| (chunk, at)))
-            .map(move |(chunk, at)| {
-                let other = extras
-                    .next_if(|(row, _)| *row == chunk.start + at)
-                    .map(|(_, other)| other);
-                Row::new(self.layout.fields, chunk, at, other)
-            })
-    }
-
-    pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
-        self.rows()
-            .zip(self.days(0..self.len))
-            .map(|(row, days)| Record { days, row })
-    }
-
-    pub fn record(&self, at: usize) -> Option<Record<'_>> {
-        Some(Record {
-            days: self.days(at..at + 1).next()?,
-            row: self.row(at)?,
-        })
+        let rows = self.chunks().flat_map(Rows::iter);
+        rows.zip(self.days(0..self.len))
+            .map(|(row, days)| Row { days, ..row })
     }
 
     /// The numbers of the rows, sorted by a column of numbers or times. The largest value comes first, and rows without a value last. Rows
@@ -240,26 +117,19 @@ impl Table {
     /// The table of these rows, in this order.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        let mut builder = Builder::new(self.layout);
-        for Record { days, row } in rows.iter().filter_map(|at| self.record(*at)) {
-            let mut one = Rows::new(self.layout.fields, None);
+        let mut builder = TableBuilder::new(self.layout);
+        for row in rows.iter().filter_map(|at| self.row(*at)) {
+            let mut one = RowsBuilder::new(self.layout.fields, None, 1);
             one.push_row(&row);
-            builder.extend(&one);
-            if let Some(days) = days {
+            builder.extend(&one.finish());
+            if let Some(days) = row.days {
                 builder.end_slice(days);
             }
         }
         builder.finish()
     }
 
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub fn slices(&self) -> &[(usize, Slice)] {
-        &self.slices
-    }
-
+    /// The days of each of these rows; `None` in a table of one slice.
     pub fn days(&self, rows: Range<usize>) -> impl Iterator<Item = Option<Slice>> + Clone {
         let first = self.slices.partition_point(|(end, _)| *end <= rows.start);
         let mut rest = self.slices.get(first..).unwrap_or_default();
@@ -275,30 +145,23 @@ impl Table {
 
     /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
-        let column = self
-            .layout
-            .fields
-            .iter()
-            .position(|field| field.name == name)?;
-        self.chunks
-            .iter()
-            .map(|chunk| chunk.integers(column))
-            .collect()
+        let column = position(self.layout.fields, name)?;
+        let columns = self.chunks().map(|rows| rows.columns.get(column));
+        columns.map(|column| column?.integers()).collect()
     }
 
-    /// The columns of the fields, chunk by chunk, with the numbers of the rows.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, Vec<ArrayRef>)> {
-        self.chunks
-            .iter()
-            .map(|chunk| (chunk.start..chunk.end(), chunk.columns.clone()))
+    /// The rows in batches.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = &Rows> + Clone {
+        self.chunks.iter().map(|(_, rows)| rows)
     }
 
-    /// The extra fields of rows that have some, in the order of the rows.
-    pub fn extras(&self) -> &[(usize, Value)] {
-        &self.extras
+    /// [`Row::other`] of the rows that have one.
+    pub fn others(&self) -> impl Iterator<Item = &Value> {
+        let others = self.chunks().flat_map(|rows| &rows.others);
+        others.map(|(_, other)| other)
     }
 
-    /// The schema, which stands for zero rows too: days, the fields, then everything else that came.
+    /// The schema, also of a table without rows: days, the fields, then extra fields.
     pub fn schema(&self) -> Result<SchemaRef> {
         Ok(Arc::clone(&self.arrow()?.0))
     }
@@ -313,72 +176,50 @@ impl Table {
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
-        self.batches
-            .get_or_init(|| self.to_arrow())
-            .as_ref()
-            .map_err(Clone::clone)
+        let batches = self.batches.get_or_init(|| self.to_arrow());
+        batches.as_ref().map_err(Clone::clone)
     }
 
     fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let days: &[_] = if self.layout.days { &DAYS } else { &[] };
-        let days = days
-            .iter()
-            .zip([DataType::Date32, DataType::Date32, DataType::Int64]);
-        let mut fields: Vec<_> = days
-            .map(|(name, kind)| ArrowField::new(*name, kind, false))
+        let Layout { days, fields } = self.layout;
+        let day_types = [DataType::Date32, DataType::Date32, DataType::Int64];
+        let day_fields = DAYS.into_iter().zip(day_types).filter(|_| days);
+        let mut all: Vec<_> = day_fields
+            .map(|(name, data_type)| ArrowField::new(name, data_type, false))
             .collect();
-        fields.extend(self.layout.fields.iter().map(arrow_field));
-        let more = extras::columns(&self.extras);
-        // A name in Arrow's C interface ends at a NUL.
-        let name =
-            |column: &extras::Column<'_>| self.layout.extra(column.name).replace('\0', "\u{FFFD}");
-        fields.extend(
-            more.iter()
-                .map(|column| ArrowField::new(name(&column), column.kind.data_type(), true)),
-        );
-        let schema = Arc::new(Schema::new(fields));
-        let batch = |chunk: &Chunk| {
-            let rows = chunk.start..chunk.end();
-            let mut columns = Vec::new();
-            if self.layout.days {
-                columns.extend([
-                    self.days_of(rows.clone(), |days| days.from)?,
-                    self.days_of(rows.clone(), |days| days.to)?,
-                    Arc::new(Int64Array::from_iter_values(self.day_counts(rows.clone()))),
-                ]);
+        let ours = fields.iter();
+        all.extend(ours.map(|field| arrow_field(field.name, field.kind, !field.required)));
+        let extra = extras::columns(self.others());
+        all.extend(extra.iter().map(|column| {
+            // A name in Arrow's C interface ends at a NUL.
+            let name = self.layout.extra(column.name).replace('\0', "\u{FFFD}");
+            arrow_field(&name, column.kind, true)
+        }));
+        let schema = Arc::new(Schema::new(all));
+        let batch = |(start, rows): &(usize, Rows)| {
+            let mut columns: Vec<ArrayRef> = Vec::new();
+            if days {
+                let days: Option<Vec<_>> = self.days(*start..start + rows.len()).collect();
+                let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
+                let dates = |of: fn(&Slice) -> Date| {
+                    Arc::new(Date32Array::from_iter_values(
+                        days.iter().map(of).map(number),
+                    ))
+                };
+                let counts = days.iter().map(|days| i64::from(days.count()));
+                columns.extend([dates(|days| days.from) as _, dates(|days| days.to) as _]);
+                columns.push(Arc::new(Int64Array::from_iter_values(counts)));
             }
-            columns.extend_from_slice(&chunk.columns);
-            for column in more.iter() {
-                columns.push(column.array(&self.extras, rows.clone())?);
+            columns.extend(rows.columns.iter().map(Column::array));
+            for column in extra.iter() {
+                columns.push(column.array(rows)?);
             }
             let count = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &count).map_err(
-                |error| {
-                    Error::bug(format!(
-                        "rows {} to {} of a table are no columns: {error}",
-                        rows.start, rows.end
-                    ))
-                },
-            )
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &count)
+                .map_err(|error| Error::bug(format!("the rows of a table are no columns: {error}")))
         };
         let batches = self.chunks.iter().map(batch).collect::<Result<_>>()?;
         Ok((schema, batches))
-    }
-
-    fn days_of(&self, rows: Range<usize>, of: fn(Slice) -> Date) -> Result<ArrayRef> {
-        let numbers = self.days(rows.clone()).zip(rows).map(|(days, row)| {
-            days.map(|days| number(of(days)))
-                .ok_or_else(|| Error::bug(format!("row {row} of a table has no days")))
-        });
-        Ok(Arc::new(Date32Array::from_iter_values(
-            numbers.collect::<Result<Vec<_>>>()?,
-        )))
-    }
-
-    /// How many days some rows are of.
-    pub fn day_counts(&self, rows: Range<usize>) -> impl Iterator<Item = i64> {
-        self.days(rows)
-            .map(|days| days.map_or(0, |days| i64::from(days.count())))
     }
 }
 
@@ -407,36 +248,37 @@ fn sort_keys(array: &ArrayRef) -> Vec<Option<i64>> {
 
 /// A day as Arrow counts: from 1970 on.
 pub fn number(day: Date) -> i32 {
-    // What a civil date can be is far within.
-    let hours = day.duration_since(jiff::civil::date(1970, 1, 1)).as_hours();
-    i32::try_from(hours / 24).unwrap_or_default()
+    let from = jiff::civil::date(1970, 1, 1);
+    Slice { from, to: day }.count()
 }
 
 /// Rows on their way into a table.
 #[derive(Debug)]
-pub struct Builder {
+pub struct TableBuilder {
     table: Table,
-    /// Those that came since the last chunk.
-    rows: Rows,
+    /// The rows since the last chunk.
+    rows: RowsBuilder,
+    /// The bytes of their texts.
+    text_len: usize,
 }
 
-impl Builder {
+impl TableBuilder {
     pub fn new(layout: Layout) -> Self {
         let table = Table {
-            chunks: Vec::new(),
-            len: 0,
             layout,
             slices: Vec::new(),
-            extras: Vec::new(),
+            chunks: Vec::new(),
+            len: 0,
             batches: OnceLock::new(),
         };
         Self {
             table,
-            rows: Rows::new(layout.fields, None),
+            rows: RowsBuilder::new(layout.fields, None, 0),
+            text_len: 0,
         }
     }
 
-    /// All rows that came since the last slice are of these days.
+    /// Assigns these days to all rows since the last slice.
     pub fn end_slice(&mut self, days: Slice) {
         let end = self.len();
         match self.table.slices.last_mut() {
@@ -446,7 +288,7 @@ impl Builder {
     }
 
     pub fn len(&self) -> usize {
-        self.table.len + self.rows.len()
+        self.table.len + self.rows.len
     }
 
     pub fn is_empty(&self) -> bool {
@@ -454,44 +296,30 @@ impl Builder {
     }
 
     pub fn extend(&mut self, rows: &Rows) {
-        let texts = self.rows.columns().iter().zip(rows.columns());
-        if self.rows.len() + rows.len() > MAX_BATCH_ROWS
-            || texts
-                .into_iter()
-                .any(|(ours, more)| ours.text_len() + more.text_len() > MAX_BATCH_TEXT)
+        let text_len: usize = rows.columns.iter().map(Column::text_len).sum();
+        if self.rows.len + rows.len() > MAX_BATCH_ROWS || self.text_len + text_len > MAX_BATCH_TEXT
         {
-            self.seal();
+            self.end_chunk();
         }
+        self.text_len += text_len;
         self.rows.extend(rows);
     }
 
-    /// Makes a chunk of what came since the last one.
-    fn seal(&mut self) {
-        if self.rows.is_empty() {
-            return;
+    /// Makes a chunk of the rows since the last one.
+    fn end_chunk(&mut self) {
+        let next = RowsBuilder::new(self.table.layout.fields, None, 0);
+        let mut rows = std::mem::replace(&mut self.rows, next).finish();
+        if !rows.is_empty() {
+            rows.columns.iter_mut().for_each(Column::shrink);
+            let start = self.table.len;
+            self.table.len += rows.len();
+            self.table.chunks.push((start, rows));
         }
-        let fields = self.table.layout.fields;
-        let rows = std::mem::replace(&mut self.rows, Rows::new(fields, None));
-        let (start, len) = (self.table.len, rows.len());
-        let (columns, extras) = rows.into_parts();
-        self.table
-            .extras
-            .extend(extras.into_iter().map(|(row, other)| (start + row, other)));
-        let columns = columns
-            .into_iter()
-            .zip(fields)
-            .map(|(column, field)| arrow_column(field.holds, column));
-        self.table.chunks.push(Chunk {
-            start,
-            len,
-            fields,
-            columns: columns.collect(),
-        });
-        self.table.len += len;
+        self.text_len = 0;
     }
 
     pub fn finish(mut self) -> Table {
-        self.seal();
+        self.end_chunk();
         self.table
     }
 }

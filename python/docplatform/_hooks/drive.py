@@ -45,7 +45,7 @@ class _Turn:
 TURN = _Turn()
 
 
-def aside(call: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
+def offload(call: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
     """The value of ``call``, which runs in another thread."""
     import asyncio
 

@@ -10,15 +10,14 @@ use std::mem::transmute;
 use std::ptr;
 
 use pyo3::ffi::{PyImport_Import, PyObject, PyObject_Call};
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::python::bridge::runtime;
+use crate::python::prelude::*;
 
 type Object = *mut PyObject;
 
 /// Arguments of a call: a tuple.
-pub(crate) trait Arguments<'py>:
+pub trait Arguments<'py>:
     IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>
 {
 }
@@ -28,8 +27,8 @@ impl<'py, T> Arguments<'py> for T where
 {
 }
 
-/// What pyo3 calls `call1`, `call_method1` and `call`.
-pub(crate) trait CallOut<'py>: PyAnyMethods<'py> {
+/// The replacements of pyo3's `call1`, `call_method1` and `call`.
+pub trait CallOut<'py>: PyAnyMethods<'py> {
     fn call_out_with(
         &self,
         arguments: impl Arguments<'py>,
@@ -72,7 +71,7 @@ impl<'py> CallOut<'py> for Bound<'py, PyAny> {
 
 /// A module, by its whole name.
 #[expect(unsafe_code)]
-pub(crate) fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::intern(py, name);
     // SAFETY: the pointer is a valid str; the result is a new reference, or null with an error set.
     unsafe {
@@ -84,10 +83,10 @@ pub(crate) fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Py
     }
 }
 
-/// What `ask` returns, if this thread is not ended meanwhile.
+/// The result of `ask`, if this thread is not ended meanwhile.
 ///
-/// It calls a function as "C-unwind", and without the compiler's knowing which one: pyo3 declares them as "C", of which
-/// it takes that no unwinding comes out.
+/// `ask` calls a function as "C-unwind" that the compiler does not know. pyo3 declares it as "C", and the compiler takes such a
+/// function for one that never unwinds.
 #[expect(unsafe_code)]
 unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Object) -> PyResult<Bound<'_, PyAny>> {
     let sleep = Sleep;
@@ -97,7 +96,7 @@ unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Object) -> PyResult<Boun
     unsafe { Bound::from_owned_ptr_or_err(py, result) }
 }
 
-/// Keeps a thread that is unwound from going any further.
+/// Stops a thread that is unwound.
 struct Sleep;
 
 impl Drop for Sleep {

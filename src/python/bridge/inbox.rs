@@ -1,26 +1,20 @@
-//! Where an operation's messages wait for its caller, and what wakes the caller for them.
+//! The inbox of an operation: messages for its caller, and what wakes the caller for them.
 
 use std::collections::VecDeque;
 use std::process;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Mutex, MutexGuard, Weak};
 use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyWeakrefReference;
 use pyo3_async_runtimes::get_running_loop;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::client::observer::{Level, Note, Observer, Span, Tracer};
-use crate::config::url::Segment;
+use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::dates::slices::Slice;
-use crate::error::{Error, Outcome};
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::job::Job;
@@ -28,15 +22,15 @@ use crate::job::batch::BatchObserver;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
 use crate::lock;
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::operation::{Face, Finish, Operation, Then};
+use crate::python::bridge::operation::{Finish, Then};
 use crate::python::bridge::wake::Waker;
+use crate::python::prelude::*;
 
-/// The least time between two looks whether the loop that waits for work is still there.
+/// The least time between two checks that the event loop of a caller is not closed.
 const LOOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What an operation tells its caller.
-pub(crate) enum InboxMessage {
+/// A message of an operation to its caller.
+pub enum InboxMessage {
     Note(Note),
     /// The call of this span has ended.
     Span(Box<dyn Span>),
@@ -49,8 +43,8 @@ pub(crate) enum InboxMessage {
     Done(Result<Finish, Error>),
 }
 
-/// Who is woken by the next message.
-pub(crate) enum Waiter {
+/// The waiting caller, which the next message wakes.
+pub enum Waiter {
     Thread(Thread),
     Loop {
         waker: Waker,
@@ -59,15 +53,15 @@ pub(crate) enum Waiter {
     },
 }
 
-/// Who deals with the messages.
-pub(crate) enum Caller {
+/// The thread or the event loop that handles the messages.
+pub enum Caller {
     Thread(ThreadId),
     Loop(Py<PyWeakrefReference>),
 }
 
 impl Caller {
-    /// The caller of this moment; an error if a loop is needed and none runs.
-    pub(crate) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
+    /// The current caller. An error if a loop is needed and none runs.
+    pub fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
         Ok(match face {
             Face::Blocking => Self::Thread(thread::current().id()),
             Face::Async => Self::Loop(PyWeakrefReference::new(&get_running_loop(py)?)?.unbind()),
@@ -83,38 +77,35 @@ fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct InboxState {
-    pub(crate) messages: VecDeque<InboxMessage>,
-    pub(crate) waiter: Option<Waiter>,
+pub struct InboxState {
+    pub messages: VecDeque<InboxMessage>,
+    pub waiter: Option<Waiter>,
     /// The work on the runtime, if there is any.
-    pub(crate) task: Option<AbortHandle>,
-    /// What is made of the value of a call that is under way elsewhere.
-    pub(crate) then: Option<Then>,
-    /// `None` once nobody wants its messages any more, and before that for what needs no worker.
+    pub task: Option<AbortHandle>,
+    /// Takes the value of an offloaded call.
+    pub then: Option<Then>,
+    /// `None` after the caller has left. Also `None` for an operation that needs no worker.
     caller: Option<Caller>,
-    /// Nobody will deal with what comes.
+    /// Whether the caller has left. Further messages are dropped.
     abandoned: bool,
-    /// When it was last looked whether the caller is still there.
-    looked: Option<Instant>,
-    /// How many rows came, where that was not shown yet.
-    pub(crate) progress: Option<u64>,
-    pub(crate) write: Option<Outcome>,
-    pub(crate) job: Option<String>,
+    /// The time of the last check that the caller's loop is not closed.
+    checked: Option<Instant>,
+    /// The number of rows that came, if it is not shown yet.
+    pub progress: Option<u64>,
+    pub write: Option<Outcome>,
+    pub job: Option<String>,
     /// The last snapshot of the job that a failed wait was for.
-    pub(crate) last: Option<Job>,
-    /// Whether its caller was interrupted, and told what was known of the write: nothing leaves any more.
-    pub(crate) ended: bool,
+    pub last: Option<Job>,
+    /// Whether its caller was interrupted, with a note on the write. No further request leaves.
+    pub interrupted: bool,
 }
 
-/// Where an operation's messages wait for its caller.
-pub(crate) struct Inbox {
+/// The inbox of an operation.
+pub struct Inbox {
     state: Mutex<InboxState>,
     /// Whether the caller wants to see polls.
     polls: bool,
-    /// Makes spans below that of the caller, when the operation began.
-    tracer: Option<Arc<dyn Tracer>>,
-    /// The lowest level of the lines that the caller wants.
-    lowest: Level,
+    options: ObserverOptions,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
     /// Whether the caller wants the rows as they come.
@@ -122,33 +113,27 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// What the caller of `op` does not want to see never comes.
-    pub(crate) fn new(
-        op: &Operation,
-        caller: Option<Caller>,
-        tracer: Option<Arc<dyn Tracer>>,
-        debugs: bool,
-    ) -> Self {
+    /// The inbox of `op`. It takes only the messages that the caller wants.
+    pub fn new(op: &Operation, caller: Option<Caller>, options: ObserverOptions) -> Self {
         Self {
             state: Mutex::new(InboxState {
                 write: op.writes.then_some(Outcome::NotSent),
                 caller,
                 ..InboxState::default()
             }),
-            polls: op.wants.on_poll.is_some(),
-            counts: op.wants.progress.is_some(),
-            rows: op.wants.rows.is_some(),
-            tracer,
-            lowest: if debugs { Level::Debug } else { Level::Info },
+            polls: op.callbacks.on_poll.is_some(),
+            counts: op.callbacks.progress.is_some(),
+            rows: op.callbacks.rows.is_some(),
+            options,
         }
     }
 
     /// Never held while Python runs.
-    pub(crate) fn state(&self) -> MutexGuard<'_, InboxState> {
+    pub fn state(&self) -> MutexGuard<'_, InboxState> {
         lock(&self.state)
     }
 
-    pub(crate) fn push(&self, message: InboxMessage) {
+    pub fn push(&self, message: InboxMessage) {
         let waiter = {
             let mut state = self.state();
             if state.abandoned {
@@ -162,9 +147,9 @@ impl Inbox {
         }
     }
 
-    /// Ends the work, and lets go of everything that came: nobody will deal with it. To be called where the interpreter is
-    /// held: the task may outlive this on a worker, which holds none.
-    pub(crate) fn leave(&self) {
+    /// Ends the work and drops all messages, because the caller has left. Called only with the interpreter held: the task may
+    /// outlive this on a worker, which does not hold it.
+    pub fn leave(&self) {
         let mut state = self.state();
         state.abandoned = true;
         let messages = std::mem::take(&mut state.messages);
@@ -178,7 +163,7 @@ impl Inbox {
         drop((messages, then, waiter, caller));
     }
 
-    /// The same, if its caller is a loop that was closed, or that is not there any more.
+    /// Leaves if the caller's loop was closed or collected.
     fn leave_if_gone(&self, py: Python<'_>) {
         let event_loop = match &self.state().caller {
             Some(Caller::Loop(event_loop)) => event_loop.clone_ref(py),
@@ -193,21 +178,20 @@ impl Inbox {
         }
     }
 
-    /// For work that goes on for long without a message, none of which would be missed: nobody else would notice that
-    /// the loop that waits for it was closed.
-    fn look(&self) {
+    /// Checks now and then that the caller's loop is not closed. A long operation without messages would not notice it.
+    fn check_loop(&self) {
         let mut state = self.state();
         let Some(Waiter::Loop { waker, inbox, .. }) = &state.waiter else {
             return;
         };
         if state
-            .looked
+            .checked
             .is_some_and(|at| at.elapsed() < LOOP_CHECK_INTERVAL)
         {
             return;
         }
         let (waker, inbox) = (waker.clone(), Weak::clone(inbox));
-        state.looked = Some(Instant::now());
+        state.checked = Some(Instant::now());
         drop(state);
         waker.wake(move |py| {
             if let Some(inbox) = inbox.upgrade() {
@@ -216,13 +200,13 @@ impl Inbox {
         });
     }
 
-    /// Whether it is this thread that waits for its messages, further up on the stack.
+    /// Whether this thread waits for its messages, further up on the stack.
     fn is_of_this_thread(&self) -> bool {
         matches!(self.state().caller, Some(Caller::Thread(thread)) if thread == thread::current().id())
     }
 
-    /// Puts a waiter in place unless there is something to deal with; says whether it did.
-    pub(crate) fn wait_with(&self, waiter: impl FnOnce() -> Waiter) -> bool {
+    /// Sets the waiter, unless there is a message; says whether it did.
+    pub fn wait_with(&self, waiter: impl FnOnce() -> Waiter) -> bool {
         let mut state = self.state();
         if !state.messages.is_empty() {
             return false;
@@ -232,25 +216,24 @@ impl Inbox {
     }
 }
 
-/// The operations under way on what only one at a time may work on, such as the pages of an iterator.
-pub(crate) struct Inside {
+/// The operations on an object that serves one at a time, such as the pages of an iterator.
+pub struct ActiveOperations {
     pid: u32,
     /// Locked for moments, and only while attached, so that it is not locked in a fork.
     inboxes: Mutex<Vec<Weak<Inbox>>>,
 }
 
-impl Inside {
-    pub(crate) fn new() -> Self {
+impl ActiveOperations {
+    pub fn new() -> Self {
         Self {
             pid: process::id(),
             inboxes: Mutex::default(),
         }
     }
 
-    /// Lets `inbox` in, after those that are inside. One whose loop was closed would stay there for ever, and is put
-    /// out; one of this very thread cannot end before this one does. A forked child is not let in: what is under way
-    /// is its parent's.
-    pub(crate) fn enter(&self, py: Python<'_>, inbox: &Arc<Inbox>) -> PyResult<()> {
+    /// Adds an operation. Removes those whose loop was closed, because they would stay for ever. Refuses a second one of the same
+    /// thread, because the first could not end, and one of a forked child, because the object belongs to its parent.
+    pub fn enter(&self, py: Python<'_>, inbox: &Arc<Inbox>) -> PyResult<()> {
         if self.pid != process::id() {
             return Err(PyRuntimeError::new_err(
                 "this iterator belongs to the process that made it, and this process was forked from that one: make a \
@@ -288,22 +271,18 @@ impl Observer for Inbox {
 
     fn leaves(&self) -> bool {
         let mut state = self.state();
-        if !state.ended {
+        if !state.interrupted {
             state.write = Some(Outcome::Unknown);
         }
-        !state.ended
+        !state.interrupted
     }
 
     fn job(&self, id: &Segment) {
         self.state().job = Some(id.as_str().to_owned());
     }
 
-    fn debugs(&self) -> bool {
-        self.lowest == Level::Debug
-    }
-
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        self.tracer.clone()
+    fn options(&self) -> ObserverOptions {
+        self.options.clone()
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {
@@ -314,7 +293,7 @@ impl Observer for Inbox {
 impl ExportObserver for Inbox {
     fn progress(&self, rows: u64) {
         if !self.counts {
-            self.look();
+            self.check_loop();
         } else if self.state().progress.replace(rows).is_none() {
             self.push(InboxMessage::Progress);
         }
@@ -336,7 +315,7 @@ impl ExportObserver for Inbox {
 impl JobObserver for Inbox {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         if !self.polls {
-            self.look();
+            self.check_loop();
             return std::future::ready(()).boxed();
         }
         let (seen, done) = oneshot::channel();
@@ -356,7 +335,7 @@ impl BatchObserver for Inbox {
 }
 
 impl Waiter {
-    pub(crate) fn wake(self) {
+    pub fn wake(self) {
         match self {
             Self::Thread(thread) => thread.unpark(),
             Self::Loop {
@@ -370,20 +349,20 @@ impl Waiter {
 
 fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox>) {
     let Some(future) = future.bind(py).upgrade() else {
-        // Nobody waits for it any more.
+        // The caller has left.
         return;
     };
     let woken = future
         .call_method_out(intern!(py, "get_loop"), ())
         .and_then(|event_loop| {
-            // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
+            // The call writes to a socket without the interpreter. The loop's thread may exit meanwhile.
             event_loop
                 .getattr(intern!(py, "call_soon_threadsafe"))?
                 .call_out((wake_function(py)?, &future))
         });
     if let Err(error) = woken {
         let event_loop = future.call_method_out(intern!(py, "get_loop"), ());
-        // Anything but a loop that is closed is to be seen.
+        // Only a closed loop is no error.
         if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
             if let Some(inbox) = inbox.upgrade() {
                 inbox.leave();
@@ -402,7 +381,7 @@ fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(wake.bind(py))
 }
 
-/// Runs in the loop. A future that was cancelled meanwhile is left alone.
+/// Runs in the loop. A cancelled future stays as it is.
 #[pyfunction]
 fn wake(future: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = future.py();

@@ -1,43 +1,35 @@
 //! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the other.
 //!
-//! An [`Operation`] is started, tells what happens through its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
-//! thread: every log line, callback and conversion happens there, and no worker ever holds a Python object for longer
-//! than a wake-up.
+//! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
+//! thread. Every log line, callback and conversion happens there. No worker holds a Python object for longer than a wake-up.
 
-pub(crate) mod call;
-pub(crate) mod inbox;
-pub(crate) mod operation;
-pub(crate) mod runtime;
-pub(crate) mod wake;
+pub mod call;
+pub mod inbox;
+pub mod operation;
+pub mod runtime;
+pub mod wake;
 
 use std::sync::Mutex;
 use std::thread;
 
-use pyo3::exceptions::PyTypeError;
-use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-
 use crate::lock;
-use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::inbox::Waiter;
-use crate::python::bridge::operation::{Event, Face, Operation, Running, Taken};
+use crate::python::bridge::operation::{Event, OnReturn, Running};
+use crate::python::prelude::*;
 
 /// Why a blocking client refuses a callback that is or returns an awaitable.
-pub(crate) const NOT_AWAITED: &str =
-    "which Client cannot await: use AsyncClient, or a plain function";
+pub const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
-pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    if let Some((name, callback)) = op.callback() {
+pub fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+    if let Some((name, callback)) = op.callbacks.function() {
         refuse_coroutine_function(name, callback.bind(py), NOT_AWAITED)?;
     }
     let mut running = op.start(py, Face::Blocking)?;
     loop {
         match running.next(py)? {
             Event::Done(value) => {
-                if running.matters() {
+                if running.has_note() {
                     running.check_signals(py)?;
                 }
                 return Ok(value);
@@ -52,12 +44,12 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
                     .and_then(|()| then(py, returned))
                     .map_err(|error| running.interrupted(py, error))?;
             }
-            Event::Aside(call) => {
+            Event::Offload(call) => {
                 let value = call.bind(py).call_out(())?;
                 running.given(value.unbind());
             }
             Event::Idle => {
-                let inbox = running.inbox();
+                let inbox = &running.inbox;
                 runtime::blocked(py, || {
                     if inbox.wait_with(|| Waiter::Thread(thread::current())) {
                         thread::park_timeout(runtime::SIGNAL_CHECK_INTERVAL);
@@ -69,8 +61,8 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// Refuses a function whose call makes a coroutine, as far as that is known before. It may be an object whose class says so.
-pub(crate) fn refuse_coroutine_function(
+/// Refuses a coroutine function, or an object whose `__call__` is one.
+pub fn refuse_coroutine_function(
     name: &str,
     callback: &Bound<'_, PyAny>,
     why: &str,
@@ -91,7 +83,7 @@ fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
     if !returned.hasattr(intern!(py, "__await__"))? {
         return Ok(());
     }
-    // A coroutine that is closed does not warn that nobody awaited it.
+    // A closed coroutine does not warn that it was never awaited.
     if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
         close.call_out(())?;
     }
@@ -101,8 +93,8 @@ fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 impl Face {
-    /// Runs `op` as the callers of this face want it.
-    pub(crate) fn run(self, py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+    /// Runs `op` to its end, or returns its coroutine.
+    pub fn run(self, py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
         match self {
             Self::Blocking => block(py, op),
             Self::Async => awaitable(py, op),
@@ -110,28 +102,27 @@ impl Face {
     }
 }
 
-/// The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._hooks.drive`. Its steps are taken one after
-/// another: the coroutine sees to that.
+/// The operation of an `AsyncClient`, for its coroutine: see `docplatform._hooks.drive`. The coroutine takes one step after another.
 #[pyclass(frozen, name = "_Operation", module = "docplatform._native")]
-pub(crate) struct DrivenOperation(Mutex<OperationState>);
+pub struct DrivenOperation(Mutex<OperationState>);
 
 enum OperationState {
     /// Not awaited yet.
     New(Operation),
-    /// Under way. `then` takes what comes of the awaitable of a user's function.
+    /// Under way. `then` takes the value of a user's awaitable.
     Running {
         running: Running,
-        then: Option<Taken>,
+        then: Option<OnReturn>,
     },
-    /// It has come to its value, which nobody took yet.
+    /// Done. The coroutine has not taken the value yet.
     Done(Py<PyAny>),
-    /// Over, or in the middle of a step.
+    /// Over, or within a step.
     Over,
 }
 
 #[pymethods]
 impl DrivenOperation {
-    /// Goes on up to what is to be awaited next, which is returned; `None` at the end.
+    /// Runs up to the next awaitable, and returns it; `None` at the end.
     fn step(&self, py: Python<'_>, given: Py<PyAny>) -> PyResult<Option<Py<PyAny>>> {
         // Taken out, so that an error drops it, and no lock is held while Python runs.
         let mut running = match self.replace(OperationState::Over) {
@@ -164,32 +155,20 @@ impl DrivenOperation {
                 Event::Called { returned, then, .. } => {
                     let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
                     if awaitable.map_err(|error| running.interrupted(py, error))? {
-                        self.replace(OperationState::Running {
-                            running,
-                            then: Some(then),
-                        });
+                        self.keep(running, Some(then));
                         return Ok(Some(returned));
                     }
                     then(py, returned).map_err(|error| running.interrupted(py, error))?;
                 }
-                Event::Aside(call) => {
-                    self.replace(OperationState::Running {
-                        running,
-                        then: None,
-                    });
-                    return hooks(py)?
-                        .aside
-                        .bind(py)
-                        .call_out((call,))
-                        .map(|made| Some(made.unbind()));
+                Event::Offload(call) => {
+                    self.keep(running, None);
+                    let made = hooks(py)?.offload.bind(py).call_out((call,))?;
+                    return Ok(Some(made.unbind()));
                 }
                 Event::Idle => {
                     let future = hooks(py)?.future.bind(py).call_out(())?;
                     if running.wake(&future, runtime::waker(py)?)? {
-                        self.replace(OperationState::Running {
-                            running,
-                            then: None,
-                        });
+                        self.keep(running, None);
                         return Ok(Some(future.unbind()));
                     }
                     future.call_method_out(intern!(py, "cancel"), ())?;
@@ -198,14 +177,14 @@ impl DrivenOperation {
         }
     }
 
-    /// Ends it from outside; `error` gets a note on what becomes of a write or a job.
+    /// Cancels it. `error` gets a note on its write or job.
     fn interrupt(&self, error: &Bound<'_, PyAny>) {
         if let OperationState::Running { running, .. } = self.replace(OperationState::Over) {
             running.interrupted(error.py(), PyErr::from_value(error.clone()));
         }
     }
 
-    /// Its value, once there is no more to await.
+    /// Its value, after the last step.
     fn result(&self, py: Python<'_>) -> Py<PyAny> {
         match self.replace(OperationState::Over) {
             OperationState::Done(value) => value,
@@ -214,14 +193,14 @@ impl DrivenOperation {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // A state that is busy is in use, so there is nothing to collect.
+        // A locked state is in use, so there is nothing to collect.
         let Ok(state) = self.0.try_lock() else {
             return Ok(());
         };
         match &*state {
-            OperationState::New(op) => visit.call(op.callback().map(|(_, callback)| callback)),
+            OperationState::New(op) => visit.call(op.callbacks.function().map(|(_, it)| it)),
             OperationState::Running { running, .. } => {
-                visit.call(running.callback().map(|(_, callback)| callback))
+                visit.call(running.callbacks.function().map(|(_, it)| it))
             }
             OperationState::Done(value) => visit.call(value),
             OperationState::Over => Ok(()),
@@ -238,54 +217,54 @@ impl DrivenOperation {
         std::mem::replace(&mut *lock(&self.0), state)
     }
 
+    fn keep(&self, running: Running, then: Option<OnReturn>) {
+        self.replace(OperationState::Running { running, then });
+    }
+
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
-        self.replace(OperationState::Running {
-            running,
-            then: None,
-        });
-        // It lets the loop have a turn when it is awaited.
+        self.keep(running, None);
         Ok(Some(hooks(py)?.turn.clone_ref(py)))
     }
 }
 
-/// What the crossing needs of `docplatform._hooks.drive`.
-struct Drive {
+/// The functions of `docplatform._hooks.drive`.
+struct DriveHooks {
     coroutine: Py<PyAny>,
     /// Lets the loop have a turn when it is awaited.
     turn: Py<PyAny>,
-    /// Makes a future of the running loop, which keeps it.
+    /// Makes a future of the running loop.
     future: Py<PyAny>,
-    /// Makes an awaitable for the value of a call, which runs in another thread.
-    aside: Py<PyAny>,
+    /// Runs a call in another thread, and makes an awaitable for its value.
+    offload: Py<PyAny>,
     /// Gives `coroutine` under a method's name, for its coroutines to have.
     named: Py<PyAny>,
 }
 
-static DRIVE: PyOnceLock<Drive> = PyOnceLock::new();
+static DRIVE: PyOnceLock<DriveHooks> = PyOnceLock::new();
 
-fn hooks(py: Python<'_>) -> PyResult<&Drive> {
+fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
     DRIVE.get_or_try_init(py, || {
         let module = import(py, "docplatform._hooks.drive")?;
-        Ok(Drive {
+        Ok(DriveHooks {
             coroutine: module.getattr("drive")?.unbind(),
             turn: module.getattr("TURN")?.unbind(),
             future: module.getattr("future")?.unbind(),
-            aside: module.getattr("aside")?.unbind(),
+            offload: module.getattr("offload")?.unbind(),
             named: module.getattr("named")?.unbind(),
         })
     })
 }
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
-pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+pub fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
     drive
         .call_out((DrivenOperation(Mutex::new(OperationState::New(op))),))
         .map(Bound::unbind)
 }
 
-/// How many frames of a coroutine of ours are on top of the stack.
-pub(crate) fn frames(py: Python<'_>) -> PyResult<i32> {
+/// The number of our coroutine's frames on top of the stack.
+pub fn frames(py: Python<'_>) -> PyResult<i32> {
     let Some(hooks) = DRIVE.get(py) else {
         return Ok(0);
     };

@@ -1,92 +1,86 @@
-//! An operation of a client: its work and what its caller wants to see of it, how it starts, what its caller does with each
-//! message, and how it ends from outside.
+//! An operation of a client: its work, its callbacks, its start, its messages, and its cancellation.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::task::{self, Poll};
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::{PyList, PyWeakrefReference};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
+use pyo3::types::PyWeakrefReference;
 
-use crate::client::observer::{About, Level, LogFields, Note};
+use crate::client::observer::{About, Level, LogFields, Note, ObserverOptions};
 use crate::config::url::MAX_SEGMENT;
-use crate::error::{Error, Outcome};
 use crate::python::batch::BatchResults;
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::{Caller, Inbox, InboxMessage, Inside, Waiter};
+use crate::python::bridge::inbox::{ActiveOperations, Caller, InboxMessage, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
 use crate::python::client::hooks::Hooks;
 use crate::python::listing::rows;
+use crate::python::prelude::*;
 use crate::python::words::{carry, words};
-use crate::python::{convert, errors, job, logging, progress, tracing};
-use crate::text::message::{Advice, Message, message};
+use crate::python::{job, logging, progress, tracing};
 
 /// Makes the Python value of a result, on the caller's thread.
-pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
-pub(crate) type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
+pub type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
+pub type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
-/// Takes what a function of the user's gave.
-pub(crate) type Taken = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
-pub(crate) type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
+/// Takes the value of a user's function.
+pub type OnReturn = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
+pub type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
 
-/// What an operation's end leads to.
-pub(crate) enum Next {
+/// The end of an operation.
+pub enum Next {
     /// Its value.
     Value(Py<PyAny>),
     /// Another operation, whose end is the end of this one.
     Then(Operation),
-    /// What `then` makes of the value of `call`, a call of Python that may take long: for a loop in another thread.
-    Aside { call: Py<PyAny>, then: Then },
+    /// A call of Python that may take long, so a loop runs it in another thread. `then` takes its value.
+    Offload { call: Py<PyAny>, then: Then },
 }
 
-/// Who runs an operation.
+/// The kind of client that runs an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Face {
+pub enum Face {
     Blocking,
     Async,
 }
 
 /// One operation of a client, not yet started.
-pub(crate) struct Operation {
+pub struct Operation {
     /// As Python names it, for warnings and representations.
-    pub(crate) name: &'static str,
-    pub(crate) work: Work,
-    /// Whether it begins with a write: until the core knows more, nothing was sent.
-    pub(crate) writes: bool,
-    pub(crate) wants: Wants,
-    /// Who else works on the same.
-    pub(crate) inside: Option<Arc<Inside>>,
+    pub name: &'static str,
+    pub work: Work,
+    /// Whether it begins with a write. Until the core knows more, nothing was sent.
+    pub writes: bool,
+    pub callbacks: Callbacks,
+    /// All operations on the same object.
+    pub inside: Option<Arc<ActiveOperations>>,
 }
 
-/// What its caller wants to see of it.
+/// The functions and objects that get an operation's messages.
 #[derive(Default)]
-pub(crate) struct Wants {
-    pub(crate) on_poll: Option<Py<PyAny>>,
+pub struct Callbacks {
+    pub on_poll: Option<Py<PyAny>>,
     /// The functions of its client.
     hooks: Option<Arc<Hooks>>,
     /// The results of many jobs, and the function that gets each.
-    pub(crate) batch: Option<BatchResults>,
+    pub batch: Option<BatchResults>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
-    pub(crate) progress: Option<Py<PyAny>>,
+    pub progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
-    pub(crate) rows: Option<Py<PyList>>,
+    pub rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
 }
 
-impl Wants {
+impl Callbacks {
     fn on_attempt(&self) -> Option<&Py<PyAny>> {
         self.hooks.as_ref()?.on_attempt.as_ref()
     }
 
-    /// The user's function and its name as an argument.
-    fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
+    /// The user's function and the name of its argument.
+    pub fn function(&self) -> Option<(&'static str, &Py<PyAny>)> {
         let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
         self.on_poll
             .as_ref()
@@ -95,15 +89,15 @@ impl Wants {
     }
 }
 
-/// What there is to do: on the caller's thread alone, or on the runtime first.
-pub(crate) enum Work {
+/// The work of an operation: on the caller's thread alone, or on the runtime first.
+pub enum Work {
     Ready(Finish),
     Future { start: Start, in_place: bool },
 }
 
 impl Operation {
     /// An operation that runs `future` on the runtime and makes its value with `finish`.
-    pub(crate) fn new<T, F>(
+    pub fn new<T, F>(
         name: &'static str,
         future: impl FnOnce(Arc<Inbox>) -> F + Send + 'static,
         finish: impl FnOnce(Python<'_>, T) -> PyResult<Next> + Send + 'static,
@@ -112,7 +106,7 @@ impl Operation {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        // `map`, not an async block: that would hold the future twice over.
+        // An async block would hold the future twice.
         let start: Start = Box::new(move |inbox| {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
@@ -126,8 +120,8 @@ impl Operation {
         )
     }
 
-    /// An operation that needs nothing but the caller's thread, unless it turns out that another one has to follow.
-    pub(crate) fn ready(
+    /// An operation that runs on the caller's thread.
+    pub fn ready(
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
@@ -139,19 +133,19 @@ impl Operation {
             name,
             work,
             writes: false,
-            wants: Wants::default(),
+            callbacks: Callbacks::default(),
             inside: None,
         }
     }
 
-    /// Says that it begins with a write.
-    pub(crate) fn writing(mut self) -> Self {
+    /// Marks an operation that begins with a write.
+    pub fn writing(mut self) -> Self {
         self.writes = true;
         self
     }
 
-    /// Looks once, on the caller's thread, whether it is done already: a crossing costs more than most pages.
-    pub(crate) fn in_place(mut self) -> Self {
+    /// Polls the work once on the caller's thread, because a crossing costs more than most pages.
+    pub fn in_place(mut self) -> Self {
         if let Work::Future { in_place, .. } = &mut self.work {
             *in_place = true;
         }
@@ -159,67 +153,66 @@ impl Operation {
     }
 
     /// Calls `on_poll` with every job that is polled.
-    pub(crate) fn on_poll(mut self, on_poll: Option<Py<PyAny>>) -> Self {
-        self.wants.on_poll = on_poll;
+    pub fn on_poll(mut self, on_poll: Option<Py<PyAny>>) -> Self {
+        self.callbacks.on_poll = on_poll;
         self
     }
 
     /// Calls these functions of its client.
-    pub(crate) fn hooks(mut self, hooks: Arc<Hooks>) -> Self {
-        self.wants.hooks = Some(hooks);
+    pub fn hooks(mut self, hooks: Arc<Hooks>) -> Self {
+        self.callbacks.hooks = Some(hooks);
         self
     }
 
     /// Keeps the results of a batch of jobs as they come.
-    pub(crate) fn batch(mut self, batch: BatchResults) -> Self {
-        self.wants.batch = Some(batch);
+    pub fn batch(mut self, batch: BatchResults) -> Self {
+        self.callbacks.batch = Some(batch);
         self
     }
 
     /// Shows on `progress` how many rows came.
-    pub(crate) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
-        self.wants.progress = progress;
+    pub fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
+        self.callbacks.progress = progress;
         self
     }
 
     /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
-    pub(crate) fn rows(mut self, list: Option<Py<PyList>>) -> Self {
-        self.wants.rows = list;
+    pub fn rows(mut self, list: Option<Py<PyList>>) -> Self {
+        self.callbacks.rows = list;
         self
     }
 
-    /// Works on what only one at a time may work on.
-    pub(crate) fn inside(mut self, inside: &Arc<Inside>) -> Self {
+    /// Adds the operation to those on an object that serves one at a time.
+    pub fn inside(mut self, inside: &Arc<ActiveOperations>) -> Self {
         self.inside = Some(Arc::clone(inside));
         self
     }
 
     /// Lets `on_error` add to the exception of a failure.
-    pub(crate) fn on_error(
+    pub fn on_error(
         mut self,
         on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static,
     ) -> Self {
-        self.wants.on_error = Some(Box::new(on_error));
+        self.callbacks.on_error = Some(Box::new(on_error));
         self
     }
 
-    /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
-        self.wants.callback()
-    }
-
-    /// Starts it; the result comes through the inbox.
-    pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
-        let (caller, tracer, debugs) = match &self.work {
-            // Nothing is sent where there is no loop to come back to.
-            Work::Future { .. } => (
-                Some(Caller::current(py, face)?),
-                tracing::tracer(py)?,
-                self.wants.on_attempt().is_some() || logging::debugs(py)?,
-            ),
-            Work::Ready(_) => (None, None, false),
+    /// Starts it. The result comes through the inbox.
+    pub fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
+        let (caller, options) = match &self.work {
+            // Without a running loop, nothing is sent.
+            Work::Future { .. } => {
+                let caller = Caller::current(py, face)?;
+                let options = ObserverOptions {
+                    tracer: tracing::tracer(py)?,
+                    debugs: self.callbacks.on_attempt().is_some() || logging::debugs(py)?,
+                    requests: None,
+                };
+                (Some(caller), options)
+            }
+            Work::Ready(_) => Default::default(),
         };
-        let inbox = Arc::new(Inbox::new(&self, caller, tracer, debugs));
+        let inbox = Arc::new(Inbox::new(&self, caller, options));
         if let Some(inside) = &self.inside {
             inside.enter(py, &inbox)?;
         }
@@ -231,25 +224,20 @@ impl Operation {
                 let _context = runtime.enter();
                 let mut future = AssertUnwindSafe(start(Arc::clone(&inbox)))
                     .catch_unwind()
+                    .map(|result| result.unwrap_or_else(|panic| Err(panicked(&*panic))))
                     .boxed();
-                // Ready here, or on a worker before this thread looks again: either would starve the loop.
+                // Pages that are ready at once would starve the loop.
                 turn_first = in_place;
                 let ready = match in_place {
                     true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
                     false => Poll::Pending,
                 };
                 match ready {
-                    Poll::Ready(result) => {
-                        inbox.push(InboxMessage::Done(
-                            result.unwrap_or_else(|panic| Err(panicked(&*panic))),
-                        ));
-                    }
+                    Poll::Ready(result) => inbox.push(InboxMessage::Done(result)),
                     Poll::Pending => {
                         let tell = Arc::clone(&inbox);
                         let task = runtime.spawn(async move {
-                            let result =
-                                future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
-                            tell.push(InboxMessage::Done(result));
+                            tell.push(InboxMessage::Done(future.await));
                         });
                         inbox.state().task = Some(task.abort_handle());
                     }
@@ -261,12 +249,12 @@ impl Operation {
             face,
             inbox,
             turn_first,
-            wants: self.wants,
+            callbacks: self.callbacks,
         })
     }
 }
 
-/// To be called on the thread that panicked.
+/// The error of a panic of this thread.
 fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     let words = panic
         .downcast_ref::<String>()
@@ -278,44 +266,43 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
 }
 
 /// An operation under way. Dropping it drops its request.
-pub(crate) struct Running {
+pub struct Running {
     pid: u32,
     face: Face,
-    inbox: Arc<Inbox>,
+    pub inbox: Arc<Inbox>,
     turn_first: bool,
-    wants: Wants,
+    pub callbacks: Callbacks,
 }
 
-/// What an operation wants of its caller.
-pub(crate) enum Event {
-    /// Nothing before it wakes its waiter.
+/// The next step of an operation, for its caller.
+pub enum Event {
+    /// Wait until it wakes its waiter.
     Idle,
     /// It has only now begun, and may be done already.
     Begun,
-    /// The user's function of this name was called, and `then` takes what it returned. Where that is an awaitable, it takes
-    /// what awaiting it gives.
+    /// The user's function of this name was called. `then` takes its value, or the value of the awaitable that it returned.
     Called {
         name: &'static str,
         returned: Py<PyAny>,
-        then: Taken,
+        then: OnReturn,
     },
-    /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
-    Aside(Py<PyAny>),
+    /// Call this, in another thread if a loop runs. [`Running::given`] takes its value.
+    Offload(Py<PyAny>),
     /// It has ended with this value.
     Done(Py<PyAny>),
 }
 
 impl Running {
-    /// Deals with what came, up to the first event that only the caller can deal with. What ends it before its time,
-    /// wherever that strikes, carries a note on what becomes of a write or a job.
-    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
+    /// Handles messages, up to the first event that only the caller can handle. An exception that ends the operation early carries
+    /// a note on its write or job.
+    pub fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
         loop {
             let message = self.inbox.state().messages.pop_front();
             let event = match message {
                 None => return Ok(Event::Idle),
                 Some(InboxMessage::Done(Err(error))) => return Err(self.failed(py, error)),
                 Some(message) => self
-                    .deal(py, message)
+                    .handle(py, message)
                     .map_err(|error| self.interrupted(py, error))?,
             };
             if let Some(event) = event {
@@ -324,20 +311,21 @@ impl Running {
         }
     }
 
-    fn deal(&mut self, py: Python<'_>, message: InboxMessage) -> PyResult<Option<Event>> {
+    fn handle(&mut self, py: Python<'_>, message: InboxMessage) -> PyResult<Option<Event>> {
         match message {
             InboxMessage::Note(Note {
                 about: Some(About::Key(request)),
                 ..
             }) => {
                 let outcome = self.inbox.state().write;
-                if let Some(hooks) = &self.wants.hooks {
+                if let Some(hooks) = &self.callbacks.hooks {
                     return hooks.ask_key(py, request, outcome);
                 }
             }
             InboxMessage::Note(note) => {
                 logging::emit(py, &note)?;
-                if let Some((on_attempt, attempt)) = self.wants.on_attempt().zip(note.attempt()) {
+                if let Some((on_attempt, attempt)) = self.callbacks.on_attempt().zip(note.attempt())
+                {
                     logging::watch(
                         py,
                         "on_attempt",
@@ -353,12 +341,12 @@ impl Running {
                     _ => {}
                 }
                 if let Some(waiting) = note.waiting {
-                    progress::announce(py, &mut self.wants.progress, waiting)?;
+                    progress::announce(py, &mut self.callbacks.progress, waiting)?;
                 }
             }
             InboxMessage::Span(span) => tracing::end(py, span)?,
             InboxMessage::Polled(job, seen) => {
-                let Some(on_poll) = &self.wants.on_poll else {
+                let Some(on_poll) = &self.callbacks.on_poll else {
                     let _ = seen.send(());
                     return Ok(None);
                 };
@@ -374,14 +362,14 @@ impl Running {
                 }));
             }
             InboxMessage::Ended(at) => {
-                let Some(batch) = &self.wants.batch else {
+                let Some(batch) = &self.callbacks.batch else {
                     return Ok(None);
                 };
                 let Some((name, result)) = batch.ended(py, at)? else {
                     return Ok(None);
                 };
                 let done = batch.done(py).into_pyobject(py)?.into_any();
-                progress::show(&mut self.wants.progress, intern!(py, "update"), (done,))?;
+                progress::show(&mut self.callbacks.progress, intern!(py, "update"), (done,))?;
                 let Some(on_done) = &batch.on_done else {
                     return Ok(None);
                 };
@@ -399,7 +387,7 @@ impl Running {
                 }
             }
             InboxMessage::Rows(came, days) => {
-                if let Some(list) = &self.wants.rows {
+                if let Some(list) = &self.callbacks.rows {
                     rows::extend(list.bind(py), &came, days)?;
                 }
             }
@@ -407,7 +395,7 @@ impl Running {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
                     let rows = rows.into_pyobject(py)?.into_any();
-                    progress::show(&mut self.wants.progress, intern!(py, "update"), (rows,))?;
+                    progress::show(&mut self.callbacks.progress, intern!(py, "update"), (rows,))?;
                 }
             }
             InboxMessage::Done(result) => {
@@ -419,9 +407,9 @@ impl Running {
                         *self = op.start(py, self.face)?;
                         return Ok(Some(Event::Begun));
                     }
-                    Next::Aside { call, then } => {
+                    Next::Offload { call, then } => {
                         self.inbox.state().then = Some(then);
-                        return Ok(Some(Event::Aside(call)));
+                        return Ok(Some(Event::Offload(call)));
                     }
                 }
             }
@@ -429,7 +417,7 @@ impl Running {
         Ok(None)
     }
 
-    /// The exception of its failure. One that says nothing of a write says what is known of it.
+    /// The exception of its failure. It has the outcome of a write that the error itself does not know.
     fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
         let (outcome, last) = {
             let mut state = self.inbox.state();
@@ -439,21 +427,21 @@ impl Running {
         let unmade = error.is_instance_of::<PyRecursionError>(py)
             || error.is_instance_of::<PyMemoryError>(py);
         if unmade || !error.is_instance_of::<PyException>(py) {
-            // What kept the exception from being made, such as Ctrl-C.
+            // Something such as Ctrl-C kept the exception from being made.
             return self.interrupted(py, error);
         }
         let details = last.map_or(Ok(()), |last| {
             error.value(py).setattr("job", job::wrap(py, last)?)
         });
-        let details = details.and_then(|()| match &self.wants.on_error {
+        let details = details.and_then(|()| match &self.callbacks.on_error {
             Some(on_error) => on_error(error.value(py).as_any()),
             None => Ok(()),
         });
         details.err().unwrap_or(error)
     }
 
-    /// Goes on with what the call of an [`Event::Aside`] returned.
-    pub(crate) fn given(&mut self, value: Py<PyAny>) {
+    /// Takes the value of an offloaded call.
+    pub fn given(&mut self, value: Py<PyAny>) {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
             self.inbox
@@ -461,18 +449,13 @@ impl Running {
         }
     }
 
-    /// Where its messages wait.
-    pub(crate) fn inbox(&self) -> &Inbox {
-        &self.inbox
-    }
-
-    /// Whether the loop is to have a turn before anything else, since it may be done already. Said once.
-    pub(crate) fn take_turn_first(&mut self) -> bool {
+    /// Whether the loop runs once before anything else, because the operation may be done already. True once.
+    pub fn take_turn_first(&mut self) -> bool {
         std::mem::take(&mut self.turn_first)
     }
 
-    /// Has `future` wake the loop once there is something to deal with; says whether there is nothing yet.
-    pub(crate) fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
+    /// Makes the next message finish `future`. `false` if there is a message already.
+    pub fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
         Ok(self.inbox.wait_with(|| Waiter::Loop {
@@ -482,23 +465,23 @@ impl Running {
         }))
     }
 
-    /// A signal that came while its result was on the way. A caller that began a write gets it here, with a note.
-    pub(crate) fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
+    /// Raises a signal that came meanwhile, with a note on a write.
+    pub fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()
             .map_err(|error| self.interrupted(py, error))
     }
 
     /// Whether it writes, or waits for a job.
-    pub(crate) fn matters(&self) -> bool {
+    pub fn has_note(&self) -> bool {
         let state = self.inbox.state();
         state.write.is_some() || state.job.is_some()
     }
 
-    /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job. A write that may
-    /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
-    pub(crate) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+    /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A write that may have happened is logged
+    /// as well, because `gather` and `TaskGroup` make new exceptions without our notes.
+    pub fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
         // After this the request can no longer leave, so "not sent" is true.
-        self.inbox.state().ended = true;
+        self.inbox.state().interrupted = true;
         let error = self.await_answer(py, error);
         let (job, write, lost) = {
             let state = self.inbox.state();
@@ -511,7 +494,7 @@ impl Running {
         if let Some(task) = &self.inbox.state().task {
             task.abort();
         }
-        if let Some(batch) = &self.wants.batch {
+        if let Some(batch) = &self.callbacks.batch {
             let report = batch.report(py);
             let told =
                 report.and_then(|report| error.value(py).setattr(intern!(py, "report"), report));
@@ -538,7 +521,7 @@ impl Running {
             (None, None) => return error,
         };
         add_note(py, &error, &words(&note));
-        // For the command line. A note is a kindness, and so is this.
+        // For the command line. An exception that takes no attributes is raised without them.
         let value = error.value(py).as_any();
         let _ = carry(value, &note);
         if let Some(write) = write {
@@ -562,8 +545,8 @@ impl Running {
         if self.face == Face::Async || !is_signal || !self.awaits_answer() {
             return error;
         }
-        let seconds = convert::hook(py, "patience", "seconds").and_then(|hook| hook.call_out(()));
-        let patience = match seconds.and_then(|seconds| seconds.extract()) {
+        let seconds = convert::call_hook(py, "patience", "seconds", ());
+        let patience = match seconds.and_then(|seconds| seconds.extract(py)) {
             Ok(seconds) => Duration::try_from_secs_f64(seconds).unwrap_or_default(),
             Err(another) => return another,
         };
@@ -582,20 +565,15 @@ impl Running {
         let state = self.inbox.state();
         let is_running = state.task.as_ref().is_some_and(|task| !task.is_finished());
         is_running
-            && match &self.wants.batch {
+            && match &self.callbacks.batch {
                 Some(batch) => batch.batch.is_creating(),
                 None => state.write == Some(Outcome::Unknown),
             }
     }
-
-    /// The callback, for the garbage collector.
-    pub(crate) fn callback(&self) -> Option<(&'static str, &Py<PyAny>)> {
-        self.wants.callback()
-    }
 }
 
-/// What an interrupted write comes to, with the text of its own error if that did not reach the caller.
-pub(crate) fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
+/// The note on an interrupted write, with the text of its own error if that did not reach the caller.
+pub fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     let what = match outcome {
         Outcome::NotSent => "the request was not sent",
         Outcome::Rejected => "the service refused the request, and it was not sent again",
@@ -614,8 +592,8 @@ pub(crate) fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     note
 }
 
-/// A note is a kindness: an exception that takes none is raised without it.
-pub(crate) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
+/// Adds a note to an exception, if it takes one.
+pub fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
     let _ = error
         .value(py)
         .call_method_out(intern!(py, "add_note"), (format!("docplatform: {note}"),));
@@ -624,7 +602,7 @@ pub(crate) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.pid != process::id() {
-            // A forked child: what the parent's workers may have locked is not to be touched.
+            // A forked child does not touch what the parent's workers may have locked.
             std::mem::forget(Arc::clone(&self.inbox));
             return;
         }

@@ -10,16 +10,13 @@ use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 use std::{io, process};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
-use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-use crate::error::{Error, Kind, Outcome};
 use crate::lock;
-use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::wake::{Waker, wait_for};
+use crate::python::prelude::*;
 use crate::store;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
@@ -30,7 +27,7 @@ const EXIT_PATIENCE: Duration = Duration::from_millis(300);
 /// How long exit waits for a slow disk: names of `once=` that are not in the store's one file are lost to a copy of it.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a blocked call waits before it looks for signals.
-pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The runtime of one process. Leaked, so that no handle outlives it.
 struct RuntimeSlot {
@@ -50,12 +47,12 @@ static EXIT_THREAD: OnceLock<ThreadId> = OnceLock::new();
 static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 
 /// The runtime of this process, for work that `writes` or not: where it cannot be started, nothing was sent.
-pub(crate) fn handle(py: Python<'_>, writes: bool) -> PyResult<Handle> {
+pub fn handle(py: Python<'_>, writes: bool) -> PyResult<Handle> {
     current(py, writes).map(|slot| slot.worker.handle.clone())
 }
 
 /// The way from this process's workers to Python.
-pub(crate) fn waker(py: Python<'_>) -> PyResult<Waker> {
+pub fn waker(py: Python<'_>) -> PyResult<Waker> {
     current(py, false).map(|slot| slot.waker.clone())
 }
 
@@ -104,7 +101,7 @@ fn slot(pointer: *mut RuntimeSlot) -> Option<&'static RuntimeSlot> {
 /// Whether this is the interpreter that the process began with. Another one ends before the process does, and would
 /// leave threads that ask for it; Python itself refuses only those that have a GIL of their own.
 #[expect(unsafe_code)]
-pub(crate) fn in_main_interpreter(_py: Python<'_>) -> bool {
+pub fn in_main_interpreter(_py: Python<'_>) -> bool {
     // SAFETY: the interpreter is held, so there is a current one, and a valid pointer to it.
     unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) == 0 }
 }
@@ -184,7 +181,7 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
 
 /// Registers the stop with `atexit`, and the closing of the stores with `multiprocessing`, whose children may end without
 /// `atexit`.
-pub(crate) fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
+pub fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     /// The process that has registered it.
     static REGISTERED: AtomicU32 = AtomicU32::new(0);
     if REGISTERED.swap(process::id(), Ordering::AcqRel) == process::id() {
@@ -239,12 +236,12 @@ fn keep_panics_quiet() {
 }
 
 /// Where the last panic of this thread was.
-pub(crate) fn take_panic_location() -> String {
+pub fn take_panic_location() -> String {
     PANIC_LOCATION.take()
 }
 
 /// Runs `wait`, which returns within a [`SIGNAL_CHECK_INTERVAL`], without holding the interpreter.
-pub(crate) fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
+pub fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
     BLOCKED.fetch_add(1, Ordering::AcqRel);
     py.detach(|| {
         wait();
@@ -268,7 +265,7 @@ fn must_stand_aside() -> bool {
     EXITING.load(Ordering::Acquire) && EXIT_THREAD.get() != Some(&thread::current().id())
 }
 
-pub(crate) fn park() {
+pub fn park() {
     loop {
         thread::park();
     }

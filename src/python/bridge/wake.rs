@@ -2,16 +2,14 @@
 //! computation must neither keep answers from being read nor let requests time out.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{self, SendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pyo3::prelude::*;
-
 use crate::python::bridge::runtime;
+use crate::python::prelude::*;
 
-/// What a worker has to tell Python; called with the interpreter held.
+/// A function that a worker sends to Python. It is called with the interpreter held.
 type Wake = Box<dyn FnOnce(Python<'_>) + Send>;
 
 enum WakeMessage {
@@ -21,13 +19,13 @@ enum WakeMessage {
 
 /// The way to that thread.
 #[derive(Clone)]
-pub(crate) struct Waker {
+pub struct Waker {
     messages: mpsc::Sender<WakeMessage>,
     thread: Arc<JoinHandle<()>>,
 }
 
 impl Waker {
-    pub(crate) fn start() -> io::Result<Self> {
+    pub fn start() -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("docplatform-wake".to_owned())
@@ -38,16 +36,16 @@ impl Waker {
         })
     }
 
-    /// Has `wake` called soon.
-    pub(crate) fn wake(&self, wake: impl FnOnce(Python<'_>) + Send + 'static) {
+    /// Calls `wake` soon, on the waking thread.
+    pub fn wake(&self, wake: impl FnOnce(Python<'_>) + Send + 'static) {
         if let Err(SendError(message)) = self.messages.send(WakeMessage::Wake(Box::new(wake))) {
-            // The thread has ended, and so does the interpreter: its objects are not to be touched.
+            // The thread and the interpreter have ended. Their objects must not be touched.
             std::mem::forget(message);
         }
     }
 
     /// Ends the thread, and waits for that.
-    pub(crate) fn stop(&self, patience: Duration) {
+    pub fn stop(&self, patience: Duration) {
         let _ = self.messages.send(WakeMessage::Stop);
         wait_for(patience, || self.thread.is_finished());
     }
@@ -64,7 +62,7 @@ pub(super) fn wait_for(patience: Duration, is_over: impl Fn() -> bool) {
 fn run(inbox: &mpsc::Receiver<WakeMessage>) {
     while let Ok(WakeMessage::Wake(first)) = inbox.recv() {
         let mut next = Some(WakeMessage::Wake(first));
-        // All that wait are woken at one go: asking for the interpreter is what costs.
+        // All wake-ups that wait are done together, because asking for the interpreter is the costly part.
         let more = Python::try_attach(|py| {
             while let Some(message) = next.take().or_else(|| inbox.try_recv().ok()) {
                 match message {

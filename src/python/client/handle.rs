@@ -1,33 +1,28 @@
-//! What a client holds: its settings, and its connections in this process.
+//! The settings of a client, and its connections in this process.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, process, thread};
 
 use http::HeaderValue;
 use http::header::ACCEPT;
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::budget::Budget;
-use crate::client::{Client, ClientStore, Limit, Stats};
+use crate::client::{ClientStore, Limit, Stats};
 use crate::clock::Clock;
 use crate::config::{ENV_API_KEY_FILE, Options, Settings};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::http::reqwest::HttpTransport;
 use crate::lock;
-use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::runtime;
 use crate::python::client::hooks::Hooks;
 use crate::python::client::options;
-use crate::python::convert;
+use crate::python::prelude::*;
 use crate::store::{self, PendingWork, Store};
-use crate::text::message::Setting;
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -35,20 +30,20 @@ struct Pool {
     client: Client,
 }
 
-/// What both faces hold: settings, and the way to the connections.
-pub(crate) struct Handle {
+/// The part of a client that both faces share: its settings, and the way to its connections.
+pub struct Handle {
     options: Options,
     hooks: Arc<Hooks>,
     settings: Arc<Settings>,
-    /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
+    /// `None` after `close`. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
     stats: Arc<Stats>,
-    /// Opened once: what a forked child does with it, it does by itself.
+    /// Opened once. A forked child uses the same store by itself.
     store: Option<Store>,
 }
 
 impl Handle {
-    pub(crate) fn new(
+    pub fn new(
         py: Python<'_>,
         options: Options,
         hooks: Hooks,
@@ -58,15 +53,10 @@ impl Handle {
     }
 
     /// The same for options that want nothing from the environment.
-    pub(crate) fn of(
-        py: Python<'_>,
-        options: Options,
-        hooks: Hooks,
-        stats: Arc<Stats>,
-    ) -> PyResult<Self> {
-        // The logger has its null handler from the first client on.
+    pub fn of(py: Python<'_>, options: Options, hooks: Hooks, stats: Arc<Stats>) -> PyResult<Self> {
+        // The first client gives the logger its null handler.
         import(py, "docplatform._hooks.logging")?;
-        // Not at the first call, when the process may have no descriptor left to read it.
+        // At the first call the process may have no descriptor left to read this file.
         import(py, "docplatform._hooks.drive")?;
         let settings = Arc::new(options.check()?);
         let store = open_store(py, &options, &settings)?;
@@ -83,7 +73,7 @@ impl Handle {
     }
 
     /// A second handle, on the same connections where the changes allow it.
-    pub(crate) fn with_options(
+    pub fn with_options(
         &self,
         py: Python<'_>,
         changes: Option<&Bound<'_, PyDict>>,
@@ -91,7 +81,7 @@ impl Handle {
         let client = self.client()?;
         let (mut options, mut hooks) = (self.options.clone(), self.hooks.clone_ref(py));
         options::update(&mut options, &mut hooks, changes)?;
-        let options = options.resolve(|name| env::var_os(name))?;
+        let options = resolve(py, options, |_| true)?;
         let settings = Arc::new(options.check()?);
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
         let pool = if let Some(client) = client.with(Arc::clone(&settings)) {
@@ -116,7 +106,7 @@ impl Handle {
     }
 
     /// The core client of this process.
-    pub(crate) fn client(&self) -> Result<Client> {
+    pub fn client(&self) -> Result<Client> {
         let Some(shared) = lock(&self.pool).clone() else {
             return Err(Error::new(
                 Kind::Misuse,
@@ -135,7 +125,7 @@ impl Handle {
     }
 
     /// The settings of one request, with more headers and another timeout.
-    pub(crate) fn settings_for(
+    pub fn settings_for(
         &self,
         headers: Vec<(String, String)>,
         timeout: Option<f64>,
@@ -161,18 +151,18 @@ impl Handle {
         Ok(settings.into())
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    pub(crate) fn hooks(&self) -> &Arc<Hooks> {
+    pub fn hooks(&self) -> &Arc<Hooks> {
         &self.hooks
     }
 
-    /// Closes it; returns the store, if that is still to be closed.
-    pub(crate) fn close(&self) -> Option<PendingWork<()>> {
+    /// Closes the client. Returns the end of the store's work, if there is any.
+    pub fn close(&self) -> Option<PendingWork<()>> {
         drop(lock(&self.pool).take()?);
-        // Where no thread can be started, the end of the process tries again.
+        // If no thread can be started, the end of the process tries again.
         self.store.as_ref()?.close().ok().flatten()
     }
 
@@ -180,7 +170,7 @@ impl Handle {
         lock(&self.pool).is_none()
     }
 
-    pub(crate) fn repr(&self, class: &str) -> String {
+    pub fn repr(&self, class: &str) -> String {
         let settings = &self.settings;
         let project = settings.project_id.as_ref().map_or_else(
             || "None".to_owned(),
@@ -215,7 +205,7 @@ impl Handle {
         requests.map(|left| left.to_string())
     }
 
-    pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+    pub fn html(&self, py: Python<'_>, class: &str) -> PyResult<Py<PyAny>> {
         let settings = &self.settings;
         let stats = self.stats.snapshot();
         let state = if self.is_closed() { "closed" } else { "open" };
@@ -238,7 +228,7 @@ impl Handle {
         for (name, value) in [("store", self.store_path()), ("budget left", self.left())] {
             fields.extend(value.map(|value| (name, value)));
         }
-        convert::hook(py, "notebook", "fields")?.call_out((class, fields))
+        convert::call_hook(py, "notebook", "fields", (class, fields))
     }
 
     /// The part of the key that people may see.
@@ -254,7 +244,7 @@ impl Handle {
         format!("…{}", hint.unwrap_or_default())
     }
 
-    pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
         convert::named_tuple(py, "Stats")?.call_out((
@@ -266,7 +256,7 @@ impl Handle {
         ))
     }
 
-    /// The requests and the new jobs that the budgets allow now. It is never read from the file: this may be the event loop, and
+    /// The requests and the new jobs that the budgets allow now. The file is never read, because this may run in the event loop and
     /// must not fail where a store does.
     fn budgets_left(&self) -> Result<[Option<u64>; 2]> {
         if self.is_closed() {
@@ -276,8 +266,8 @@ impl Handle {
         Ok(budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen())))
     }
 
-    /// What a pickle of it carries; an error if that would be a secret.
-    pub(crate) fn reduce<'py>(
+    /// The content of its pickle. An error if that would include a secret.
+    pub fn reduce<'py>(
         &self,
         class: &Bound<'py, PyType>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -308,7 +298,7 @@ impl Drop for Pool {
 }
 
 impl Pool {
-    /// Connections for `settings`, within the limits of the client that they are a handle `of`.
+    /// Connections for `settings`. A handle of another client, `of`, keeps within the limits of that client.
     fn new(
         settings: &Arc<Settings>,
         stats: &Arc<Stats>,
@@ -341,7 +331,7 @@ impl Pool {
     }
 }
 
-/// Opens the store, if there is to be one. While any store is open, a fork waits. The end of the process closes it.
+/// Opens the store, if the settings name one. While any store is open, a fork waits. The end of the process closes it.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
     let Some(wanted) = &settings.store else {
@@ -367,11 +357,9 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         let store = Store::to_write(&wanted.path)?;
         store.ask(|_| Ok(())).map(|asked| (store, asked))
     };
-    let named = |mut error: Error| {
-        if let Some(variable) = options.variable_of(Setting::Store) {
-            error.message.prepend(format!("{variable}: "));
-        }
-        error
+    let named = |error: Error| match options.variable_of(Setting::Store) {
+        Some(variable) => error.prefixed(format!("{variable}: ")),
+        None => error,
     };
     let (store, mut asked) = open().map_err(named)?;
     wait(py, |step| asked.wait_for(step))?.map_err(named)?;
@@ -401,13 +389,9 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
     Ok(())
 }
 
-/// The options with what the environment adds, of the variables that count.
-pub(crate) fn resolve(
-    py: Python<'_>,
-    options: Options,
-    counts: fn(&str) -> bool,
-) -> PyResult<Options> {
-    // A copy, as Python's other threads may change it meanwhile.
+/// The options, completed by the variables of the environment that count.
+pub fn resolve(py: Python<'_>, options: Options, counts: fn(&str) -> bool) -> PyResult<Options> {
+    // A copy, because Python's other threads may change the environment meanwhile.
     let environment: HashMap<_, _> = env::vars_os().collect();
     let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
     let variable = move |name: &str| {
@@ -424,8 +408,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// What `read` comes to, in a thread of its own: its file may be a pipe into which nobody writes. Ctrl-C ends the wait.
-pub(crate) fn read_aside<T: Send + 'static>(
+/// Runs `read` in a thread of its own, because its file may be a pipe without a writer. Ctrl-C ends the wait.
+pub fn read_aside<T: Send + 'static>(
     py: Python<'_>,
     read: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
@@ -439,8 +423,8 @@ pub(crate) fn read_aside<T: Send + 'static>(
     Ok(result??)
 }
 
-/// Waits on the calling thread for what takes long, in steps; Ctrl-C ends the wait.
-pub(crate) fn wait<T: Send>(
+/// Waits on the calling thread in steps, until `take` has a result. Ctrl-C ends the wait.
+pub fn wait<T: Send>(
     py: Python<'_>,
     mut take: impl FnMut(Duration) -> Option<Result<T>> + Send,
 ) -> PyResult<Result<T>> {

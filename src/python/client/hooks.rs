@@ -1,30 +1,25 @@
-//! The functions of a user's that a client calls, each on the thread or in the loop of the caller.
+//! User functions that a client calls, on the thread or in the loop of the caller.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::prelude::*;
 use secrecy::SecretString;
 
 use crate::client::KeyRequest;
 use crate::config::{ApiKey, Options, Renewal};
-use crate::error::{Error, Outcome};
-use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Event;
-use crate::python::convert;
+use crate::python::prelude::*;
 
-/// Errors name the key of a function by this.
+/// The name of a function's key in errors.
 const RETURNED: &str = "the key that the function of api_key returned";
 
 #[derive(Default)]
-pub(crate) struct Hooks {
-    pub(crate) api_key: Option<Py<PyAny>>,
-    pub(crate) on_attempt: Option<Py<PyAny>>,
+pub struct Hooks {
+    pub api_key: Option<Py<PyAny>>,
+    pub on_attempt: Option<Py<PyAny>>,
 }
 
 impl Hooks {
-    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
         let clone = |hook: &Option<Py<PyAny>>| hook.as_ref().map(|hook| hook.clone_ref(py));
         Self {
             api_key: clone(&self.api_key),
@@ -32,7 +27,7 @@ impl Hooks {
         }
     }
 
-    /// Takes `value` for the API key where it is a function; says whether it is.
+    /// Takes `value` as the function of the API key, if it is one; says whether it is.
     pub(super) fn take_key(&mut self, options: &mut Options, value: &Bound<'_, PyAny>) -> bool {
         static FUNCTIONS: AtomicU64 = AtomicU64::new(0);
         let is_function = value.is_callable();
@@ -44,8 +39,8 @@ impl Hooks {
         is_function
     }
 
-    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is what is known of a write.
-    pub(crate) fn ask_key(
+    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is that of a write.
+    pub fn ask_key(
         &self,
         py: Python<'_>,
         request: KeyRequest,
@@ -69,7 +64,7 @@ impl Hooks {
     }
 }
 
-/// Shows the garbage collector functions that nothing else holds: such a function often refers to its client.
+/// Shows the functions to the garbage collector, if nothing else holds them. Such a function often refers to its client.
 pub(super) fn traverse(hooks: &Arc<Hooks>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     match Arc::strong_count(hooks) {
         1 => {

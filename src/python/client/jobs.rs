@@ -1,23 +1,15 @@
 //! The client's methods for agent jobs.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-
-use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
-use crate::config::url::Segment;
 use crate::job::batch::{self, Batch};
 use crate::job::once::OnceName;
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::job::{self, NamedJob};
 use crate::python::batch::BatchResults;
-use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
+use crate::python::prelude::*;
 use crate::python::progress::{self, JOBS};
-use crate::python::{convert, errors};
 use crate::store::{Creation, NameState};
 
 #[pymethods]
@@ -30,14 +22,14 @@ impl BaseClient {
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let client = self.handle.client()?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
-            let project = client.project(project_id)?;
+            let project = client.project(project_id.as_deref())?;
             let create = move |client: Client, inbox: Arc<Inbox>| async move {
                 let client = client.on_budget(on_budget);
                 job::once::write(&client, project, None, prompt, once, &*inbox).await
@@ -52,9 +44,9 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let (project, job) = self.locate(job, project_id)?;
+        let (project, job) = self.locate(job, project_id.as_deref())?;
         let get = |client, inbox: Arc<Inbox>| async move {
             job::get(&client, &project, &job.id, None, &*inbox).await
         };
@@ -69,10 +61,10 @@ impl BaseClient {
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&self.handle.client()?, once)?;
             let send = |client, inbox: Arc<Inbox>| async move {
@@ -83,31 +75,17 @@ impl BaseClient {
     }
 
     #[doc = signed!(wait_for_job)]
-    #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
-        check = true, r#final = Vec::new(), on_poll = None, project_id = None),
-        text_signature = None)]
+    #[pyo3(signature = (job, *, project_id = None, **options), text_signature = None)]
     fn wait_for_job(
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle: 0.0,
-        }
-        .validate()?;
-        let (project, NamedJob { id, last }) = self.locate(job, project_id)?;
+        let (how, on_poll) = wait_options("wait_for_job", options)?;
+        let how = how.validate()?;
+        let (project, NamedJob { id, last }) = self.locate(job, project_id.as_deref())?;
         let target = Target {
             project,
             id,
@@ -124,38 +102,25 @@ impl BaseClient {
     }
 
     #[doc = signed!(run_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None, **options),
         text_signature = None)]
     fn run_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle: 0.0,
-        };
+        let (how, on_poll) = wait_options("run_job", options)?;
         self.write(py, || {
             let how = how.validate()?;
             let client = self.handle.client()?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
             let is_named = once.is_some();
-            let project = client.project(project_id)?;
+            let project = client.project(project_id.as_deref())?;
             let run = move |client: Client, inbox: Arc<Inbox>| async move {
                 let creating = client.on_budget(on_budget);
                 let task = prompt.clone();
@@ -172,8 +137,7 @@ impl BaseClient {
 
     #[doc = signed!(run_jobs)]
     #[pyo3(signature = (prompts, *, concurrency = 8, once = false, on_done = None, on_budget = WaitOrStop::Wait,
-        timeout = Some(1800.0), poll_interval = None, max_poll_interval = None, r#final = Vec::new(), progress = None,
-        project_id = None),
+        progress = None, project_id = None, **options),
         text_signature = None)]
     fn run_jobs(
         &self,
@@ -182,26 +146,21 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::concurrency)] concurrency: usize,
         #[pyo3(from_py_with = convert::once)] once: bool,
         #[pyo3(from_py_with = convert::on_done)] on_done: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
+        on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check: false,
-            also_final: r#final,
-            settle: 0.0,
-        };
+        let (how, _) = wait_options("run_jobs", options)?;
         let prepare = || {
             let client = self.handle.client()?;
             let (names, tasks) = convert::tasks(&client, prompts, once)?;
-            Ok((how.validate()?, client.project(project_id)?, names, tasks))
+            Ok((
+                how.validate()?,
+                client.project(project_id.as_deref())?,
+                names,
+                tasks,
+            ))
         };
         let (how, project, names, tasks) = errors::not_sent(py, prepare())?;
         let most = Some(tasks.len() as u64);
@@ -232,15 +191,14 @@ impl BaseClient {
         py: Python<'_>,
         name: &Bound<'_, PyAny>,
         job: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
         let (job, project) = match job {
-            Some(job) => {
-                job_argument(job, project_id).map(|(job, project)| (Some(job), project))?
-            }
-            None => (None, project_id),
+            Some(job) => job_argument(job, project_id.as_deref())
+                .map(|(job, project)| (Some(job), project))?,
+            None => (None, project_id.as_deref()),
         };
         let project = client.project(project)?;
         let resolve =
@@ -253,12 +211,8 @@ impl BaseClient {
 
     /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it was begun.
     #[pyo3(signature = (*, project_id = None))]
-    fn _once(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let project = self.handle.client()?.project(project_id)?;
+    fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> PyResult<Py<PyAny>> {
+        let project = self.handle.client()?.project(project_id.as_deref())?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
         let op = self.op(
             "Client._once",
@@ -286,35 +240,20 @@ impl BaseClient {
     }
 
     #[doc = signed!(follow_up)]
-    #[pyo3(signature = (job, prompt, *, once = None, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
-        max_poll_interval = None, check = true, r#final = Vec::new(), on_poll = None, project_id = None),
-        text_signature = None)]
+    #[pyo3(signature = (job, prompt, *, once = None, project_id = None, **options), text_signature = None)]
     fn follow_up(
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::settle)] settle: f64,
-        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
-        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        #[pyo3(from_py_with = convert::check)] check: bool,
-        #[pyo3(from_py_with = convert::final_statuses)] r#final: Vec<String>,
-        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let how = WaitOptions {
-            timeout,
-            poll_interval,
-            max_poll_interval,
-            check,
-            also_final: r#final,
-            settle,
-        };
+        let (how, on_poll) = wait_options("follow_up", options)?;
         self.write(py, || {
             let how = how.validate()?;
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&self.handle.client()?, once)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
@@ -338,4 +277,35 @@ impl BaseClient {
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))
     }
+}
+
+/// The arguments of a wait, and the function that gets each poll.
+fn wait_options(
+    method: &str,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(WaitOptions, Option<Py<PyAny>>)> {
+    let (is_batch, settles) = (method == "run_jobs", method == "follow_up");
+    let mut how = WaitOptions {
+        timeout: Some(1800.0),
+        poll_interval: None,
+        max_poll_interval: None,
+        check: !is_batch,
+        also_final: Vec::new(),
+        settle: if settles { 15.0 } else { 0.0 },
+    };
+    let mut on_poll = None;
+    for (name, value) in options.into_iter().flatten() {
+        let name = convert::text("an argument's name", &name)?;
+        match name.as_str() {
+            "timeout" => how.timeout = convert::optional_seconds(&name, &value)?,
+            "poll_interval" => how.poll_interval = Some(convert::seconds(&name, &value)?),
+            "max_poll_interval" => how.max_poll_interval = Some(convert::seconds(&name, &value)?),
+            "final" => how.also_final = convert::final_statuses(&value)?,
+            "settle" if settles => how.settle = convert::seconds(&name, &value)?,
+            "check" if !is_batch => how.check = convert::flag(&name, &value)?,
+            "on_poll" if !is_batch => on_poll = convert::callback(&name, &value)?,
+            _ => return Err(convert::unexpected(method, &name)),
+        }
+    }
+    Ok((how, on_poll))
 }

@@ -1,21 +1,13 @@
-//! The client's methods for listings, and for single objects beside them.
+//! The client's methods for listings and for single objects.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-use crate::client::{Call, Client, WaitOrStop};
-use crate::config::url::Segment;
+use crate::client::Call;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
 use crate::listing::{Listing, Shape};
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::Inbox;
 use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
-use crate::python::{convert, listing};
-use crate::text::message::Setting;
+use crate::python::prelude::*;
+use crate::python::{dates, listing};
 
 /// A method for each endpoint, which lists it.
 macro_rules! listing_methods {
@@ -64,14 +56,14 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = convert::thread_id)] thread_id: &str,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse(Setting::ThreadId, thread_id)?;
         let call = request::get(
             &self.handle.client()?,
             THREAD,
-            project_id,
+            project_id.as_deref(),
             Some(id),
             (None, None),
         )?;
@@ -88,14 +80,14 @@ impl BaseClient {
         period: Option<&Bound<'_, PyAny>>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let dates = convert::range(period, date_from, date_to)?;
+        let dates = dates::range(period, date_from, date_to)?;
         let call = request::get(
             &self.handle.client()?,
             CALLER_STATS,
-            project_id,
+            project_id.as_deref(),
             None,
             dates,
         )?;
@@ -120,8 +112,8 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
         #[pyo3(from_py_with = convert::resume)] resume: Option<&str>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let (strict, refresh, resume) = (false, false, resume.map(str::to_owned));
         let arguments = PagingArguments {
@@ -144,8 +136,8 @@ impl BaseClient {
             next_cursor,
         };
         let listing = |place: Option<&Checkpoint>| {
-            let known = place.and_then(|place| place.listing.project_id());
-            let project = request::project(&client, path, project_id, known)?;
+            let known = place.and_then(|place| place.listing.project_id.as_deref());
+            let project = request::project(&client, path, project_id.as_deref(), known)?;
             Listing::other(&template, project.as_ref(), query, shape)
         };
         listing::rows(py, self.face, arguments.reader(&self.handle, listing)?)

@@ -1,46 +1,40 @@
 //! `Client` and `AsyncClient`: every method once, in the class that both extend, by subject in the modules below. Its face runs
 //! each method's operation.
 
-pub(crate) mod handle;
-pub(crate) mod hooks;
+pub mod handle;
+pub mod hooks;
 mod jobs;
 mod listings;
-pub(crate) mod options;
+pub mod options;
 mod paging;
 mod ranges;
 mod request;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use futures_util::future::Either;
-use pyo3::gc::{PyTraverseError, PyVisit};
-use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyTuple};
+use pyo3::types::PyCFunction;
 
-use crate::client::Client;
 use crate::config::Options;
 use crate::error;
 use crate::lock;
-use crate::python::bridge::inbox::Inbox;
-use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::bridge::{self, NOT_AWAITED};
 use crate::python::client::handle::Handle;
 use crate::python::client::hooks::Hooks;
-use crate::python::errors;
+use crate::python::prelude::*;
 
-/// A bug on purpose, so that a test can see what becomes of one.
+/// Panics, for a test of what a bug becomes.
 #[pyfunction]
-pub(crate) fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
+pub fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
     #[expect(clippy::panic)]
     let panic = |_| async { panic!("on purpose") };
     let op = Operation::new("Client._panic", panic, |py, ()| Ok(Next::Value(py.None())));
     client.get().face.run(client.py(), op)
 }
 
-/// What `Client` and `AsyncClient` have in common. Errors of wrong arguments show the name of this class: it reads as a
-/// user's own variable does.
+/// The base of `Client` and `AsyncClient`. Errors of wrong arguments show its name, so it reads as a user's own variable does.
 #[pyclass(frozen, subclass, weakref, module = "docplatform", name = "client")]
-pub(crate) struct BaseClient {
+pub struct BaseClient {
     handle: Arc<Handle>,
     face: Face,
 }
@@ -49,7 +43,7 @@ pub(crate) struct BaseClient {
 macro_rules! client_class {
     ($(#[$meta:meta])* $class:ident: $face:expr, $enter:ident, $exit:ident) => {
         $(#[$meta])*
-        pub(crate) struct $class;
+        pub struct $class;
 
         #[pymethods]
         impl $class {
@@ -148,7 +142,7 @@ impl BaseClient {
             let wait = PyCFunction::new_closure(py, None, None, move |args, _| {
                 handle::wait(args.py(), |step| lock(&closing).wait_for(step)).map(drop)
             })?;
-            Ok(Next::Aside {
+            Ok(Next::Offload {
                 call: wait.into_any().unbind(),
                 then: Box::new(|_, none| Ok(Next::Value(none))),
             })
@@ -177,7 +171,7 @@ impl BaseClient {
         Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value)).hooks(hooks)
     }
 
-    /// Runs the operation of a write. Whatever keeps it from beginning, nothing was sent.
+    /// Runs the operation of a write. If it cannot begin, nothing was sent.
     fn write(
         &self,
         py: Python<'_>,
@@ -219,7 +213,7 @@ impl BaseClient {
         self.handle.repr(self.class())
     }
 
-    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.handle.html(py, self.class())
     }
 

@@ -1,12 +1,8 @@
 //! Options of a client as Python gives them and as a pickle carries them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
@@ -14,9 +10,8 @@ use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, Renewal, for
 use crate::http::proxy;
 use crate::python::client::handle::{Handle, read_aside, resolve};
 use crate::python::client::hooks::Hooks;
-use crate::python::convert;
 use crate::python::listing::collect;
-use crate::text::message::Setting;
+use crate::python::prelude::*;
 
 /// A type of option: how Python gives it, and how it goes back into a pickle.
 trait OptionValue: Sized {
@@ -72,8 +67,8 @@ impl<T: OptionValue> OptionValue for Option<T> {
 
 macro_rules! python_options {
     ($($(#[$doc:meta])* $option:ident: $type:ty = $default:expr;)*) => {
-        /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
-        pub(crate) fn set(
+        /// Sets one option. An unknown name is a `TypeError`, as for any Python function.
+        pub fn set(
             options: &mut Options,
             hooks: &mut Hooks,
             name: &str,
@@ -95,8 +90,8 @@ macro_rules! python_options {
             Ok(())
         }
 
-        /// What a pickle carries: everything but the key. What the environment gave travels, too.
-        pub(crate) fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+        /// The options of a pickle: all but the key, also those from the environment.
+        pub fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
             let dict = PyDict::new(py);
             $(if !matches!(stringify!($option), "api_key" | "headers") {
                 dict.set_item(stringify!($option), options.$option.write(py)?)?;
@@ -107,7 +102,7 @@ macro_rules! python_options {
 }
 for_each_option!(python_options);
 
-pub(crate) fn update(
+pub fn update(
     options: &mut Options,
     hooks: &mut Hooks,
     changes: Option<&Bound<'_, PyDict>>,
@@ -118,25 +113,22 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// An API key that was checked, and how a newer one is had: `Client` takes it as `api_key=`. Python does not see the key.
+/// A checked API key, and the way to a newer one. `Client` takes it as `api_key=`. Python does not see the key.
 #[pyclass(frozen, name = "_Key", module = "docplatform._native")]
-pub(crate) struct CheckedKey(SecretString, Renewal);
+pub struct CheckedKey(SecretString, Renewal);
 
-/// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
-/// sure of it before it begins. `None` if there is none.
+/// The checked API key of `file`, or otherwise of the environment, and its source. The command line checks it before it begins.
+/// `None` if there is none.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
-pub(crate) fn _api_key(
-    py: Python<'_>,
-    file: Option<PathBuf>,
-) -> PyResult<Option<(String, CheckedKey)>> {
+pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(String, CheckedKey)>> {
     let (from, key, renewal) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
         let renewal = Renewal::File(file.clone());
         let key = read_aside(py, move || ApiKey::read_file(Setting::ApiKey, &file))?;
         (from, Some(key), renewal)
     } else {
-        // Whatever else is wrong is not about the key.
+        // Other variables do not concern the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
         let variable = options.variable_of(Setting::ApiKey);
@@ -148,11 +140,11 @@ pub(crate) fn _api_key(
     Ok(Some((from, CheckedKey(key, renewal))))
 }
 
-/// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
-/// opened: for the command line's `doctor`.
+/// Checks these settings without the environment's, for the command line's `doctor`. With `opens`, it also opens the store and the
+/// connections.
 #[pyfunction]
 #[pyo3(signature = (settings, *, opens))]
-pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
+pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
     let mut options = Options::default();
     let mut hooks = Hooks::default();
     update(&mut options, &mut hooks, Some(settings))?;
@@ -165,7 +157,7 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) 
 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
 #[pyfunction]
-pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
+pub fn _proxy(base_url: &str) -> PyResult<Option<String>> {
     let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;
     Ok(proxy::of_environment(&base_url).map(|proxy| proxy.address))
 }

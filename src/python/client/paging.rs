@@ -1,12 +1,5 @@
 //! The arguments of listings, and the reader that they make.
 
-use std::sync::Arc;
-
-use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
-
-use crate::client::WaitOrStop;
 use crate::dates::slices;
 use crate::error::Result;
 use crate::export::checkpoint::{Checkpoint, check_page_size};
@@ -14,28 +7,29 @@ use crate::export::pager::{Paging, WINDOW};
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, PagedBy};
 use crate::python::client::handle::Handle;
-use crate::python::convert;
+use crate::python::dates;
 use crate::python::listing::reader::RowReader;
+use crate::python::prelude::*;
 
 /// The most pages that are asked for ahead.
 const MAX_PREFETCH: u32 = 16;
 
 /// Arguments of a paged listing that are the same for all.
 #[derive(Default)]
-pub(crate) struct PagingArguments {
-    pub(crate) page_size: Option<u32>,
-    pub(crate) offset: Option<u64>,
-    pub(crate) max_rows: Option<u64>,
-    pub(crate) prefetch: u32,
-    pub(crate) strict: bool,
-    pub(crate) resume: Option<String>,
-    pub(crate) on_budget: WaitOrStop,
-    pub(crate) refresh: bool,
+pub struct PagingArguments {
+    pub page_size: Option<u32>,
+    pub offset: Option<u64>,
+    pub max_rows: Option<u64>,
+    pub prefetch: u32,
+    pub strict: bool,
+    pub resume: Option<String>,
+    pub on_budget: WaitOrStop,
+    pub refresh: bool,
 }
 
 impl PagingArguments {
     /// The reader over what `listing` makes of the arguments and a checkpoint, which must agree.
-    pub(crate) fn reader(
+    pub fn reader(
         &self,
         handle: &Arc<Handle>,
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
@@ -92,7 +86,7 @@ impl PagingArguments {
         };
         let slices = slices::begun(
             place.listing.slices()?,
-            place.listing.every(),
+            place.listing.every,
             handle.client()?.today(),
         )?;
         // Where a checkpoint is of a machine whose day has come already, its slice is read.
@@ -109,9 +103,8 @@ impl PagingArguments {
     }
 }
 
-/// The reader over what `endpoint` lists, for the arguments of the method that is named as it. What is not named comes from the
-/// checkpoint.
-pub(crate) fn listing_reader(
+/// The reader for the arguments of an endpoint's method. The checkpoint has the values of those that are left out.
+pub fn listing_reader(
     endpoint: &'static Endpoint,
     handle: &Arc<Handle>,
     period: Option<&Bound<'_, PyAny>>,
@@ -128,7 +121,7 @@ pub(crate) fn listing_reader(
         match name.as_str() {
             "date_from" => from = Some(value),
             "date_to" => to = Some(value),
-            "every" if !endpoint.totals => every = convert::every(&value)?,
+            "every" if !endpoint.totals => every = value.extract()?,
             "offset" if endpoint.paged_by == PagedBy::Offset => {
                 paging.offset = convert::offset(&value)?;
             }
@@ -138,7 +131,7 @@ pub(crate) fn listing_reader(
             "max_rows" => paging.max_rows = convert::max_rows(&value)?,
             "strict" => paging.strict = convert::flag("strict", &value)?,
             "refresh" => paging.refresh = convert::flag("refresh", &value)?,
-            "on_budget" => paging.on_budget = convert::on_budget(&value)?,
+            "on_budget" => paging.on_budget = value.extract()?,
             _ if value.is_none() && is_known(endpoint, &name) => {}
             "page_size" => paging.page_size = convert::page_size(&value)?,
             "resume" => paging.resume = Some(convert::text("resume", &value)?),
@@ -148,17 +141,12 @@ pub(crate) fn listing_reader(
                     .filters
                     .iter()
                     .find(|filter| **filter == other)
-                    .ok_or_else(|| {
-                        let method = endpoint.name;
-                        PyTypeError::new_err(format!(
-                            "{method}() got an unexpected keyword argument '{other}'"
-                        ))
-                    })?;
+                    .ok_or_else(|| convert::unexpected(endpoint.name, other))?;
                 filters.push((filter, convert::words(other, &value)?));
             }
         }
     }
-    let dates = convert::range(period, from.as_ref(), to.as_ref())?;
+    let dates = dates::range(period, from.as_ref(), to.as_ref())?;
     let client = handle.client()?;
     paging.reader(handle, |place| {
         let known = place.map(|place| &place.listing);
@@ -182,7 +170,7 @@ pub(crate) fn listing_reader(
                 .map(|(_, value)| value.clone());
             listing = listing.with_filter(name, given.or_else(|| filter(name)));
         }
-        listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
+        listing.in_slices(every.or_else(|| known.and_then(|known| known.every)))
     })
 }
 

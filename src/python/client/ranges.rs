@@ -1,30 +1,23 @@
-//! What clients read of ranges, for any endpoint with counts: totals, plans, trends, comparisons, and filling the store.
+//! The client's methods for ranges of an endpoint with counts: totals, plans, trends, comparisons, and the sync.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-
-use crate::client::{Client, WaitOrStop};
 use crate::clock::Millis;
-use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
-use crate::error::Error;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::source;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
-use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
+use crate::python::dates;
+use crate::python::prelude::*;
 use crate::python::progress::{self, SLICES};
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
-use crate::python::{convert, errors};
 use crate::slices::sync::{self, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
-use crate::text::message::{Setting, message};
 
 /// The methods for the ranges of an endpoint with counts, under the names that Python has for them.
 macro_rules! range_methods {
@@ -41,10 +34,10 @@ macro_rules! range_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+                    on_budget: WaitOrStop,
+                    project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
-                    let dates = convert::range(period, date_from, date_to)?;
+                    let dates = dates::range(period, date_from, date_to)?;
                     self.totals(client_method!($totals), py, $endpoint, dates, on_budget, project_id)
                 }
 
@@ -57,17 +50,17 @@ macro_rules! range_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                    every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
                     #[pyo3(from_py_with = convert::whole_only)] whole: bool,
                     before: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+                    project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
                     let is_of_slices = date_from.or(date_to).is_some() || every.is_some() || whole || by_path == Some(false);
                     let slices = match before {
-                        None => self.begun(convert::slices(period, date_from, date_to, every)?, every, whole)?,
+                        None => self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?,
                         Some(_) if is_of_slices => return Err(not_of_a_comparison()),
-                        Some(before) => convert::compared(period, before)?,
+                        Some(before) => dates::compared(period, before)?,
                     };
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
                     self.plan(client_method!($plan), py, of, slices, project_id)
@@ -83,14 +76,14 @@ macro_rules! range_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                    every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
                     #[pyo3(from_py_with = convert::whole_only)] whole: bool,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+                    on_budget: WaitOrStop,
                     #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
-                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+                    project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
-                    let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every, whole)?;
+                    let slices = self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
                     self.trend(client_method!($trend), py, of, slices, every, on_budget, progress, project_id)
                 }
@@ -103,10 +96,10 @@ macro_rules! range_methods {
                     py: Python<'_>,
                     period: Option<&Bound<'_, PyAny>>,
                     before: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+                    on_budget: WaitOrStop,
+                    project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
-                    let periods = convert::two_periods(period, before)?;
+                    let periods = dates::two_periods(period, before)?;
                     self.compare(client_method!($compare), py, $endpoint, periods, on_budget, project_id)
                 }
             )*
@@ -135,20 +128,20 @@ range_methods! {
 
 #[pymethods]
 impl BaseClient {
-    /// What a range of any listing costs, for the command line: of the slices that are whole, if that is asked.
+    /// The plan of a range of any listing, for the command line.
     #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, project_id = None))]
     fn _plan(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+        listing: &'static Endpoint,
         date_from: &Bound<'_, PyAny>,
         date_to: &Bound<'_, PyAny>,
-        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::whole_only)] whole: bool,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
+        let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
         let slices = self.begun(slices, every, whole)?;
         self.plan(
             "Client._plan",
@@ -178,14 +171,14 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::listings)] listing: Vec<&'static Endpoint>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::until)] until: Option<Millis>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+        on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(period, date_from, date_to, every)?;
+        let slices = dates::slices(period, date_from, date_to, every)?;
         let slices = self.begun(slices, every, false)?;
         let projects = convert::projects(projects)?;
         let wanted = SyncScope {
@@ -237,8 +230,8 @@ impl BaseClient {
         Ok(slices::begun(slices, every, self.handle.client()?.today())?)
     }
 
-    fn project(&self, id: Option<&str>) -> PyResult<Segment> {
-        Ok(self.handle.client()?.project(id)?)
+    fn project(&self, id: Option<ProjectId>) -> PyResult<Segment> {
+        Ok(self.handle.client()?.project(id.as_deref())?)
     }
 
     fn totals(
@@ -248,7 +241,7 @@ impl BaseClient {
         endpoint: &'static Endpoint,
         (from, to): (Option<String>, Option<String>),
         on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let listing = Listing::of(endpoint, &self.project(project_id)?, from, to);
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
@@ -263,7 +256,7 @@ impl BaseClient {
         py: Python<'_>,
         of: Subject,
         slices: Vec<Slice>,
-        project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let project = self.project(project_id)?;
         let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
@@ -280,7 +273,7 @@ impl BaseClient {
         every: Option<Every>,
         on_budget: WaitOrStop,
         progress: Option<bool>,
-        project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let project = self.project(project_id)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
@@ -308,7 +301,7 @@ impl BaseClient {
         endpoint: &'static Endpoint,
         periods: [Period; 2],
         on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let project = self.project(project_id)?;
         let checkpoint = Arc::new(Mutex::new(None::<String>));

@@ -1,22 +1,15 @@
 //! The escape hatch: any request to the service.
 
-use std::sync::Arc;
-
 use http::Method;
-use pyo3::exceptions::{PyException, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError, WaitOrStop};
-use crate::config::url::{Segment, Template};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::client::{Answer, CREATE_JOB, Call, DecodeError};
+use crate::config::url::Template;
+use crate::error::Result;
 use crate::listing;
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
-use crate::python::{convert, errors};
+use crate::python::prelude::*;
 
 #[pymethods]
 impl BaseClient {
@@ -34,8 +27,8 @@ impl BaseClient {
         headers: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::raw)] raw: bool,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()
@@ -56,9 +49,9 @@ impl BaseClient {
             if !write && body.is_some() {
                 return Err(PyValueError::new_err("a GET takes params, not json"));
             }
-            let project = project(&client, path, project_id, None)?;
+            let project = project(&client, path, project_id.as_deref(), None)?;
             let (template, project) = match new_job_in(path) {
-                // It counts against the same budget however the project is named.
+                // A project in the path counts against the same budget.
                 Some(id) => (
                     Template::own(CREATE_JOB.to_owned()),
                     Some(Segment::parse("path", id)?),
@@ -126,7 +119,7 @@ pub(super) fn get(
     })
 }
 
-/// The object of an answer. Its texts may be repaired: they are what people wrote.
+/// The object of an answer. People wrote its texts, so they may be repaired.
 pub(super) fn decode_object(answer: &Answer) -> std::result::Result<Value, String> {
     match crate::text::json::parse::<Value>(&answer.body)?.value {
         object @ Value::Object(_) => Ok(object),
@@ -195,7 +188,7 @@ pub(super) fn project(
     }
 }
 
-/// The project that is written out in the path at which its jobs are created.
+/// The project in a path that creates jobs.
 fn new_job_in(path: &str) -> Option<&str> {
     let (before, after) = CREATE_JOB.split_once("{project_id}")?;
     let id = path.strip_prefix(before)?.strip_suffix(after)?;

@@ -1,32 +1,27 @@
-//! What ends an export: a table, a frame of some library, or a file.
+//! The ends of an export: a table, a frame of another library, or a file.
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::{PyOSError, PyTypeError};
-use pyo3::prelude::*;
-use pyo3::types::PyList;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::error::{Error, Result};
-use crate::export::file::{self, Written};
+use crate::error::Result;
+use crate::export::file::{self, WrittenFile};
 use crate::export::observer::ExportObserver;
 use crate::export::stream::{ExportStream, Remainder};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::bridge::inbox::Inbox;
-use crate::python::bridge::operation::{Next, Operation, Then, add_note};
+use crate::python::bridge::operation::{Then, add_note};
 use crate::python::listing::reader::RowReader;
+use crate::python::prelude::*;
+use crate::python::table as tables;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::whole_file::PyWholeFile;
-use crate::python::{convert, errors, table as tables};
 use crate::table::files;
 use crate::table::formats::Format;
 use crate::text::io_words;
 
-/// What an operation on the stream came to; nobody else has the stream yet.
+/// The result of an operation on the stream, which stays locked.
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
 
 impl RowReader {
@@ -65,19 +60,19 @@ impl RowReader {
     }
 }
 
-/// What becomes of a table in the end.
-pub(crate) enum TableEnd {
+/// The form in which a table is handed out.
+pub enum TableEnd {
     Itself,
     /// The rows as dicts, which are made while further pages are on their way.
     Dicts(Py<PyList>),
-    /// What a function of `docplatform._hooks.frames` makes of it.
+    /// The result of a function of `docplatform._hooks.frames`.
     Frame(&'static str),
     /// A file that a library writes, for this way of `docplatform._hooks.frames`.
     Encoded(&'static str, Box<PyWholeFile>),
 }
 
 /// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
-pub(crate) fn table(
+pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,
     name: &'static str,
@@ -169,7 +164,7 @@ pub(crate) fn table(
                     (call, Box::new(then))
                 }
             };
-            Ok(Next::Aside {
+            Ok(Next::Offload {
                 call: call.unbind(),
                 then,
             })
@@ -204,7 +199,7 @@ fn carry(
 }
 
 /// Writes all that is left into a file; its value is the number of rows.
-pub(crate) fn file(
+pub fn file(
     reader: &Arc<RowReader>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
@@ -223,9 +218,9 @@ pub(crate) fn file(
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
                 Err(error) => return Err(failed(py, &owner, &stream, error)?),
             };
-            let Written { file, rows } = written;
+            let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
-            // the caller knows of the file, nobody else is to have its rows.
+            // the caller knows of the file, no other caller gets its rows.
             let inside = Arc::clone(owner.inside());
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
@@ -246,7 +241,7 @@ fn commit(
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
     then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> Operation {
-    let work = move |_| async move { Ok(file::aside(commit).await) };
+    let work = move |_| async move { Ok(file::run_blocking(commit).await) };
     Operation::new(name, work, move |py, committed: io::Result<()>| {
         committed.map_err(|error| os_error(&path, &error))?;
         then(py).map(Next::Value)
@@ -270,7 +265,7 @@ fn failed(
 }
 
 /// An error of the file system, with its number, so that Python makes the right class of it.
-pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
+pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     let number = error.raw_os_error().or(match error.kind() {
         io::ErrorKind::InvalidInput => Some(files::EINVAL),
         _ => None,
@@ -287,11 +282,11 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
 }
-pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+pub fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     path_of("path", value)
 }
 
-pub(crate) fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+pub fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     // A text that cannot be a path has an error of its own.
     value.extract().map_err(
         |error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {

@@ -1,22 +1,17 @@
 //! The iterators: every method once, in the classes that both faces extend, and the two protocols beside them.
 
-pub(crate) mod collect;
-pub(crate) mod reader;
-pub(crate) mod rows;
-
-use std::sync::Arc;
+pub mod collect;
+pub mod reader;
+pub mod rows;
 
 use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
-use pyo3::prelude::*;
-use pyo3::types::PyList;
 
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::listing::collect::TableEnd;
 use crate::python::listing::reader::{Iteration, RowReader};
+use crate::python::prelude::*;
+use crate::python::progress;
 use crate::python::table::whole_file;
-use crate::python::{convert, progress};
 use crate::table::formats::Format;
 
 const NEXT_ROW: Iteration = Iteration {
@@ -55,7 +50,7 @@ fn next_async(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResu
 }
 
 /// The rows of a listing, for a client of this face; with totals where the endpoint has them.
-pub(crate) fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResult<Py<PyAny>> {
+pub fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResult<Py<PyAny>> {
     let totals = reader.listing().endpoint().totals;
     let base = PyClassInitializer::from(BaseRows { reader, face });
     Ok(match (face, totals) {
@@ -72,10 +67,10 @@ pub(crate) fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResu
 
 /// The rows of the current page, as a plain iterator; it ends where a page has to be turned.
 #[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
-pub(crate) struct AtHand(Arc<RowReader>);
+pub struct CurrentRows(Arc<RowReader>);
 
 #[pymethods]
-impl AtHand {
+impl CurrentRows {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -97,9 +92,9 @@ impl AtHand {
     }
 }
 
-/// What the iterators over any listing have in common. Its name stands in errors of wrong arguments.
+/// The base of the iterators over any listing. Errors of wrong arguments show its name.
 #[pyclass(frozen, subclass, module = "docplatform", name = "rows")]
-pub(crate) struct BaseRows {
+pub struct BaseRows {
     reader: Arc<RowReader>,
     face: Face,
 }
@@ -108,7 +103,7 @@ impl BaseRows {
     /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.reader.begin()?;
-        let rows = AtHand(Arc::clone(&self.reader));
+        let rows = CurrentRows(Arc::clone(&self.reader));
         convert::hook(py, "iteration", "each")?.call_out((rows,))
     }
 
@@ -306,7 +301,7 @@ impl BaseRows {
 
 #[doc = doc!("Rows")]
 #[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "Rows")]
-pub(crate) struct ListedRows;
+pub struct ListedRows;
 
 #[pymethods]
 impl ListedRows {
@@ -322,7 +317,7 @@ impl ListedRows {
 
 #[doc = doc!("AsyncRows")]
 #[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform")]
-pub(crate) struct AsyncRows;
+pub struct AsyncRows;
 
 #[pymethods]
 impl AsyncRows {
@@ -337,7 +332,7 @@ impl AsyncRows {
 
 #[doc = doc!("Visitors")]
 #[pyclass(frozen, extends = ListedRows, module = "docplatform")]
-pub(crate) struct Visitors;
+pub struct Visitors;
 
 #[pymethods]
 impl Visitors {
@@ -349,7 +344,7 @@ impl Visitors {
 
 #[doc = doc!("AsyncVisitors")]
 #[pyclass(frozen, extends = AsyncRows, module = "docplatform")]
-pub(crate) struct AsyncVisitors;
+pub struct AsyncVisitors;
 
 #[pymethods]
 impl AsyncVisitors {
@@ -359,9 +354,9 @@ impl AsyncVisitors {
     }
 }
 
-/// What is left of an export, page by page.
+/// The rest of an export, page by page.
 #[pyclass(frozen, module = "docplatform", name = "_Pages")]
-pub(crate) struct Pages(Arc<RowReader>);
+pub struct Pages(Arc<RowReader>);
 
 #[pymethods]
 impl Pages {
@@ -376,7 +371,7 @@ impl Pages {
 }
 
 #[pyclass(frozen, module = "docplatform", name = "_AsyncPages")]
-pub(crate) struct AsyncPages(Arc<RowReader>);
+pub struct AsyncPages(Arc<RowReader>);
 
 #[pymethods]
 impl AsyncPages {

@@ -3,45 +3,38 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use pyo3::intern;
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 
 use crate::dates::slices::Slice;
-use crate::error::Error;
 use crate::export::findings::Finding;
-use crate::listing::rows::{Cell, Rows};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, job, progress};
-use crate::table::record::{Layout, Record};
+use crate::listing::columns::Cell;
+use crate::listing::rows::{Row, Rows};
+use crate::python::prelude::*;
+use crate::python::{job, progress};
+use crate::table::layout::Layout;
 
 /// A page's rows as Python objects.
-pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
+pub fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
     let mut dicts = Dicts::new(
         py,
         Layout {
             days: days.is_some(),
-            fields: rows.fields(),
+            fields: rows.fields,
         },
     );
     let mut made = Vec::with_capacity(rows.len());
     if days.is_some() || !rows.is_plain() {
         for row in rows.iter() {
-            made.push(dicts.make(Record { days, row })?);
+            made.push(dicts.make(Row { days, ..row })?);
         }
         return Ok(made);
     }
-    // Most rows, of which only the columns have to be looked at.
-    let columns: Vec<_> = dicts
-        .ours
-        .iter()
-        .zip(rows.columns().iter().zip(rows.fields()))
-        .collect();
+    // Most rows have only columns.
+    let columns: Vec<_> = dicts.ours.iter().zip(&rows.columns).collect();
     for at in 0..rows.len() {
         let dict = PyDict::new(py);
-        for (name, (cells, field)) in &columns {
-            put(&dict, name, cells.cell(field.holds, at), || None)?;
+        for (name, column) in &columns {
+            put(&dict, name, column.cell(at), || None)?;
         }
         made.push(dict.into_any().unbind());
     }
@@ -49,7 +42,7 @@ pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResul
 }
 
 /// The same, at the end of a list.
-pub(crate) fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyResult<()> {
+pub fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyResult<()> {
     to_py(list.py(), rows, days)?
         .into_iter()
         .try_for_each(|row| list.append(row))
@@ -60,7 +53,7 @@ const SHARED: usize = 100;
 
 /// Makes dicts of rows. Only our own names are interned, which keeps them for ever; those that the service chooses are
 /// shared by the rows, and gone with them.
-pub(crate) struct Dicts<'py, 'a> {
+pub struct Dicts<'py, 'a> {
     py: Python<'py>,
     layout: Layout,
     ours: Vec<Bound<'py, PyString>>,
@@ -68,7 +61,7 @@ pub(crate) struct Dicts<'py, 'a> {
 }
 
 impl<'py, 'a> Dicts<'py, 'a> {
-    pub(crate) fn new(py: Python<'py>, layout: Layout) -> Self {
+    pub fn new(py: Python<'py>, layout: Layout) -> Self {
         let ours = layout
             .fields
             .iter()
@@ -82,13 +75,13 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
     }
 
-    pub(crate) fn make(&mut self, Record { days, row }: Record<'a>) -> PyResult<Py<PyAny>> {
+    pub fn make(&mut self, row: Row<'a>) -> PyResult<Py<PyAny>> {
         let (py, layout) = (self.py, self.layout);
-        if let Some(bare) = row.bare {
+        if let Some(bare) = row.bare() {
             return Ok(convert::json_out(py, bare)?.unbind());
         }
         let dict = PyDict::new(py);
-        if let Some(days) = days.filter(|_| layout.days) {
+        if let Some(days) = row.days.filter(|_| layout.days) {
             dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
             dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
             dict.set_item(intern!(py, "days"), days.count())?;
@@ -127,7 +120,7 @@ fn put<'a>(
 }
 
 /// A value as Python has it. `misfit`: what came in the place of one that does not fit its column.
-pub(crate) fn value<'py>(
+pub fn value<'py>(
     py: Python<'py>,
     cell: Cell<'_>,
     misfit: Option<&Value>,
@@ -140,7 +133,7 @@ pub(crate) fn value<'py>(
         Cell::Text(text) => PyString::new(py, text).into_any(),
         Cell::Integer(number) => number.into_pyobject(py)?.into_any(),
         Cell::Float(number) => number.into_pyobject(py)?.into_any(),
-        Cell::Flag(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
+        Cell::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
         Cell::Time(micros) => {
             job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?
         }
@@ -151,7 +144,7 @@ pub(crate) fn value<'py>(
 }
 
 /// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
-pub(crate) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
+pub fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     let class = if finding.is_change() {
         "DataChangedWarning"
     } else {

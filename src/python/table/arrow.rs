@@ -4,19 +4,18 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::Schema;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
-/// What `__arrow_c_schema__` gives.
-pub(crate) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+use crate::python::prelude::*;
+
+/// The capsule of `__arrow_c_schema__`.
+pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// What `__arrow_c_stream__` gives. A schema that was asked for may be passed over: readers cast what they get.
-pub(crate) fn stream(
+/// The capsule of `__arrow_c_stream__`. Readers cast the columns, so a requested schema is ignored.
+pub fn stream(
     py: Python<'_>,
     reader: Box<dyn RecordBatchReader + Send>,
 ) -> PyResult<Bound<'_, PyCapsule>> {

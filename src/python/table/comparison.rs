@@ -1,15 +1,12 @@
 //! `Comparison`: two periods side by side, and the changes that are significant.
 
-use std::sync::Arc;
-
-use pyo3::prelude::*;
-
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
+use crate::listing::columns::Cell;
 use crate::listing::endpoint::VISITORS;
-use crate::listing::rows::{Cell, Rows, Totals};
-use crate::python::bridge::call::CallOut as _;
-use crate::python::convert;
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
+use crate::python::prelude::*;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::{BaseTable, wrap};
 use crate::slices::compare::{self, Compared, ReaderKind};
@@ -17,7 +14,7 @@ use crate::slices::judge::{Movement, Pair, SiteChange};
 
 #[doc = doc!("Comparison")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct Comparison;
+pub struct Comparison;
 
 getters! {
     Comparison as Comparison, slf:
@@ -31,55 +28,39 @@ getters! {
     pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
+/// A method for each movement of a row.
+macro_rules! movements {
+    ($($method:ident = $movement:ident;)*) => {
+        #[pymethods]
+        #[expect(clippy::new_ret_no_self, reason = "`new` is no constructor")]
+        impl Comparison {
+            $(
+                #[doc = include_str!(concat!(env!("OUT_DIR"), "/docstrings/Comparison.", stringify!($method)))]
+                #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
+                fn $method(
+                    slf: &Bound<'_, Self>,
+                    #[pyo3(from_py_with = convert::n)] n: usize,
+                    of: ReaderKind,
+                ) -> PyResult<Py<PyAny>> {
+                    moved(slf, Movement::$movement, n, of)
+                }
+            )*
+        }
+    };
+}
+
+movements! {
+    risers = Riser;
+    fallers = Faller;
+    new = New;
+    vanished = Vanished;
+}
+
 #[pymethods]
 impl Comparison {
-    #[doc = doc!("Comparison.risers")]
-    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
-    fn risers(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> PyResult<Py<PyAny>> {
-        moved(slf, Movement::Riser, n, of)
-    }
-
-    #[doc = doc!("Comparison.fallers")]
-    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
-    fn fallers(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> PyResult<Py<PyAny>> {
-        moved(slf, Movement::Faller, n, of)
-    }
-
-    #[doc = doc!("Comparison.new")]
-    #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
-    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
-    fn new(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> PyResult<Py<PyAny>> {
-        moved(slf, Movement::New, n, of)
-    }
-
-    #[doc = doc!("Comparison.vanished")]
-    #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
-    fn vanished(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> PyResult<Py<PyAny>> {
-        moved(slf, Movement::Vanished, n, of)
-    }
-
     #[doc = doc!("Comparison.sections")]
     #[pyo3(signature = (of = ReaderKind::Total), text_signature = "($self, of='total')")]
-    fn sections(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> PyResult<Py<PyAny>> {
+    fn sections(slf: &Bound<'_, Self>, of: ReaderKind) -> PyResult<Py<PyAny>> {
         let (py, data) = (slf.py(), data(slf));
         let pace = of.of(data.meta.paces());
         let table = py.detach(|| compare::sections(&data.table, of, pace));
@@ -98,12 +79,10 @@ impl Comparison {
     fn plot(
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
+        of: ReaderKind,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "changes", "draw")?
-            .call_out((slf, n, of.as_str(), ax))?
-            .unbind())
+        convert::call_hook(slf.py(), "changes", "draw", (slf, n, of.as_str(), ax))
     }
 
     /// Whether its rows are all paths of both periods.
@@ -113,16 +92,11 @@ impl Comparison {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "changes", "text")?
-            .call_out((slf,))?
-            .unbind())
+        convert::call_hook(slf.py(), "changes", "text", (slf,))
     }
 
     /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
-    fn _movements(
-        slf: &Bound<'_, Self>,
-        #[pyo3(from_py_with = convert::of)] of: ReaderKind,
-    ) -> Vec<(usize, &'static str)> {
+    fn _movements(slf: &Bound<'_, Self>, of: ReaderKind) -> Vec<(usize, &'static str)> {
         let found = movements(slf, of).into_iter();
         found.map(|(at, how)| (at, how.as_str())).collect()
     }
@@ -178,15 +152,15 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<P
 /// The unit of a rate, and the change of that rate.
 type RateChange = (&'static str, f64);
 
-/// The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
-/// used instead, or contradicts the plain one. The changes are `None` if there was no reader before.
+/// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
+/// it was used instead or contradicts the plain one. The changes are `None` if there was no reader before.
 #[pyfunction]
 #[pyo3(signature = (before, now, days_before, days))]
-pub(crate) fn _site_change(
+pub fn _site_change(
     before: i64,
     now: i64,
-    #[pyo3(from_py_with = convert::days)] days_before: Slice,
-    #[pyo3(from_py_with = convert::days)] days: Slice,
+    days_before: Slice,
+    days: Slice,
 ) -> (Option<f64>, &'static str, Option<f64>, Option<RateChange>) {
     let found = SiteChange::of(Pair { before, now }, days_before, days);
     let other = found.other.map(|(per, value)| (per.as_str(), value));
@@ -196,23 +170,23 @@ pub(crate) fn _site_change(
 /// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
 #[pyfunction]
 #[pyo3(signature = (rows, totals, days, rows_before, totals_before, days_before))]
-pub(crate) fn _comparison(
+pub fn _comparison(
     py: Python<'_>,
     rows: Vec<(String, i64, i64, i64)>,
     totals: [i64; 3],
-    #[pyo3(from_py_with = convert::days)] days: Slice,
+    days: Slice,
     rows_before: Vec<(String, i64, i64, i64)>,
     totals_before: [i64; 3],
-    #[pyo3(from_py_with = convert::days)] days_before: Slice,
+    days_before: Slice,
 ) -> PyResult<Py<PyAny>> {
     let compared = py.detach(|| {
         let [rows, rows_before] = [rows, rows_before].map(|listed| {
-            let mut rows = Rows::new(VISITORS.fields, Some("path"));
+            let mut rows = RowsBuilder::new(VISITORS.fields, Some("path"), listed.len());
             for (path, human, ai, total) in &listed {
                 let [human, ai, total] = [*human, *ai, *total].map(Cell::Integer);
-                rows.push(&[Cell::Text(path), human, ai, total]);
+                rows.push([Cell::Text(path), human, ai, total]);
             }
-            rows
+            rows.finish()
         });
         let totals = [totals, totals_before].map(|[human, ai, total]| Totals { human, ai, total });
         Compared::of_rows([&rows, &rows_before], totals)

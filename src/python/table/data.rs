@@ -1,65 +1,61 @@
-//! What the tables of Python rest on: rows, what is known of them, and how both travel in a pickle.
-
-use std::sync::Arc;
+//! The data of Python's tables: rows, facts about them, and their pickle.
 
 use jiff::civil::Date;
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyString};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::types::PySlice;
 use serde::{Deserialize, Serialize};
 
-use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::export::file::Writing;
+use crate::export::file::FileWriter;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
-use crate::listing::rows::{Rows, Totals};
-use crate::python::bridge::call::CallOut as _;
-use crate::python::convert;
+use crate::listing::page::Totals;
+use crate::listing::rows::RowsBuilder;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::prelude::*;
 use crate::python::table::fix;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::judge::SitePace;
+use crate::slices::reader::SlicedTable;
 use crate::slices::reading::StoreAnswer;
-use crate::slices::trend::Trend;
-use crate::store::What;
+use crate::store::Content;
 use crate::table::formats::Format;
-use crate::table::record::Layout;
-use crate::table::{Builder, Table};
+use crate::table::layout::Layout;
+use crate::table::{Table, TableBuilder};
 
-/// What is known of an export besides its rows.
+/// The facts about an export besides its rows.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
-pub(crate) struct Meta {
-    pub(crate) class: String,
-    /// What the rows are of; `None`: of anything else a path lists.
+pub struct Meta {
+    pub class: String,
+    /// The endpoint; `None` for another path.
     endpoint: Option<String>,
     /// Of a trend: whether its rows are of the whole site.
     #[serde(default)]
     site: bool,
-    pub(crate) totals: Option<Totals>,
-    pub(crate) date_from: Option<String>,
-    pub(crate) date_to: Option<String>,
-    pub(crate) project_id: Option<String>,
-    pub(crate) requests: u64,
-    pub(crate) warnings: Vec<String>,
-    /// Of a trend: how long a slice is, and from which day on slices may still change.
+    pub totals: Option<Totals>,
+    pub date_from: Option<String>,
+    pub date_to: Option<String>,
+    pub project_id: Option<String>,
+    pub requests: u64,
+    pub warnings: Vec<String>,
+    /// The slice length of a trend, and the first day whose slice may still change.
     #[serde(default)]
-    pub(crate) every: Option<Every>,
+    pub every: Option<Every>,
     #[serde(default)]
-    pub(crate) open_from: Option<String>,
+    pub open_from: Option<String>,
     /// Of a trend or a comparison: the ends of slices or periods that were not over when they were read.
     #[serde(default)]
-    pub(crate) running: Vec<Date>,
+    pub running: Vec<Date>,
     /// Of a trend: where the rows of each slice end.
     #[serde(default)]
     slices: Vec<(usize, Slice)>,
     /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
-    pub(crate) before: Option<(Slice, Totals)>,
+    pub before: Option<(Slice, Totals)>,
     /// Of a comparison: the pace and the scatter of each kind. They are bits, because JSON may lose the last digit of a float.
     #[serde(default)]
     paces: [[u64; 2]; 3],
@@ -68,23 +64,23 @@ pub(crate) struct Meta {
     sections: bool,
     /// The order of the rows, in words, if they were chosen or sorted.
     #[serde(default)]
-    pub(crate) order: Option<String>,
+    pub order: Option<String>,
 }
 
 impl Meta {
     /// Of the trend of a range.
-    pub(crate) fn of_trend(
+    pub fn of_trend(
         of: Subject,
         project: &Segment,
         slices: &[Slice],
         every: Option<Every>,
-        trend: &Trend,
+        trend: &SlicedTable,
     ) -> Self {
         let text = |day: Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
-            site: of.what == What::Totals,
+            site: of.content == Content::Totals,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),
@@ -93,13 +89,13 @@ impl Meta {
             every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
-            slices: trend.table.slices().to_vec(),
+            slices: trend.table.slices.clone(),
             ..Self::default()
         }
     }
 
     /// Of two periods side by side.
-    pub(crate) fn of_comparison(
+    pub fn of_comparison(
         endpoint: &Endpoint,
         project: Option<&Segment>,
         [now, before]: [Period; 2],
@@ -124,7 +120,7 @@ impl Meta {
     }
 
     /// Of the sections of a comparison.
-    pub(crate) fn of_sections(self) -> Self {
+    pub fn of_sections(self) -> Self {
         Self {
             class: "Table".to_owned(),
             sections: true,
@@ -134,7 +130,7 @@ impl Meta {
     }
 
     /// Of a comparison: the pace of each kind.
-    pub(crate) fn paces(&self) -> [SitePace; 3] {
+    pub fn paces(&self) -> [SitePace; 3] {
         self.paces.map(|bits| {
             let [ratio, scatter] = bits.map(f64::from_bits);
             SitePace { ratio, scatter }
@@ -142,12 +138,12 @@ impl Meta {
     }
 
     /// The days of the range, if its ends are days.
-    pub(crate) fn days(&self) -> Option<Slice> {
+    pub fn days(&self) -> Option<Slice> {
         Slice::parse(self.date_from.as_deref()?, self.date_to.as_deref()?)
     }
 
     /// Of a range that came out of a store.
-    pub(crate) fn of_stored(
+    pub fn of_stored(
         of: Subject,
         project: &Segment,
         slices: &[Slice],
@@ -162,7 +158,7 @@ impl Meta {
         }
     }
 
-    pub(crate) fn new(listing: &Listing, stream: &ExportStream, table: &Table) -> Self {
+    pub fn new(listing: &Listing, stream: &ExportStream, table: &Table) -> Self {
         let endpoint = listing.endpoint();
         Self {
             class: if endpoint.totals {
@@ -175,21 +171,21 @@ impl Meta {
             totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
-            project_id: listing.project_id().map(str::to_owned),
+            project_id: listing.project_id.clone(),
             requests: stream.requests(),
             warnings: stream.warnings(),
-            slices: table.slices().to_vec(),
+            slices: table.slices.clone(),
             ..Self::default()
         }
     }
 
-    pub(crate) fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+    pub fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.totals
             .map(|totals| convert::totals(py, totals))
             .transpose()
     }
 
-    pub(crate) fn endpoint(&self) -> Option<&'static Endpoint> {
+    pub fn endpoint(&self) -> Option<&'static Endpoint> {
         Endpoint::named(self.endpoint.as_deref()?)
     }
 
@@ -197,7 +193,7 @@ impl Meta {
         match self.endpoint() {
             _ if self.sections => compare::SECTION_COLUMNS,
             _ if self.class == "Comparison" => compare::COLUMNS,
-            _ if self.class == "FixList" => fix::COLUMNS,
+            _ if self.class == "FixList" => fix::FIX_COLUMNS,
             _ if self.site => COUNTS,
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
@@ -205,17 +201,17 @@ impl Meta {
 }
 
 /// A table's rows, and what is known of them.
-pub(crate) struct Data {
-    pub(crate) table: Arc<Table>,
-    pub(crate) meta: Meta,
+pub struct Data {
+    pub table: Arc<Table>,
+    pub meta: Meta,
 }
 
 impl Data {
     /// The table of these rows, in this order.
-    pub(crate) fn take(&self, rows: &[usize], order: Option<String>) -> Self {
+    pub fn take(&self, rows: &[usize], order: Option<String>) -> Self {
         let table = Arc::new(self.table.take(rows));
         let meta = Meta {
-            slices: table.slices().to_vec(),
+            slices: table.slices.clone(),
             order,
             ..self.meta.clone()
         };
@@ -223,21 +219,21 @@ impl Data {
     }
 
     /// The order of the rows, in words; `None` if it is that of the days.
-    pub(crate) fn order(&self) -> Option<&str> {
+    pub fn order(&self) -> Option<&str> {
         let own = (!self.meta.site).then_some("in the service's order");
         self.meta.order.as_deref().or(own)
     }
 
-    pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
+    pub fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self
             .table
-            .record(at)
+            .row(at)
             .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.layout()).make(row)
+        rows::Dicts::new(py, self.table.layout).make(row)
     }
 
     /// A row, or those of a slice.
-    pub(crate) fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    pub fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(slice) = at.cast::<PySlice>() {
             let range = slice.indices(self.table.len().cast_signed())?;
             let places =
@@ -264,18 +260,18 @@ impl Data {
         }
     }
 
-    pub(crate) fn write(
+    pub fn write(
         &self,
         py: Python<'_>,
         path: &Bound<'_, PyAny>,
         format: Format,
     ) -> PyResult<usize> {
         let path = collect::path(path)?;
-        py.detach(|| Writing::table(path.clone(), format, &self.table))
+        py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
-    pub(crate) fn repr(&self) -> String {
+    pub fn repr(&self) -> String {
         let text =
             |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
@@ -295,7 +291,7 @@ impl Data {
 }
 
 /// An end of a range as a `date`, or as it was given if it has a time.
-pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let made = |text: &str| match text.parse() {
         Ok(day) if text.len() == "2026-01-31".len() => convert::day(py, day),
         _ => Ok(PyString::new(py, text).into_any()),
@@ -304,14 +300,17 @@ pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<B
 }
 
 /// Something that `docplatform._hooks.frames` does with a table.
-pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+pub fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
     Ok(convert::hook(table.py(), "frames", name)?
         .call_out((table,))?
         .unbind())
 }
 
-/// What a pickle carries, read again.
-pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
+/// Lines of a pickle that are read into columns at once.
+const LINES: usize = 1000;
+
+/// Reads the content of a pickle.
+pub fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken =
         |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
     let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
@@ -321,26 +320,20 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
-        let mut builder = Builder::new(layout);
-        let mut slices = slices.iter().peekable();
-        let mut lines = lines
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty());
-        loop {
-            while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
-                builder.end_slice(*days);
+        let lines = lines.split(|&byte| byte == b'\n');
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        let mut builder = TableBuilder::new(layout);
+        for lines in lines.chunks(LINES) {
+            let mut rows = RowsBuilder::new(fields, None, lines.len());
+            for line in lines {
+                rows.read_line(line)?;
             }
-            let Some(line) = lines.next() else { break };
-            let mut row = Rows::new(fields, None);
-            match is_compared {
-                true => compare::read_line(&mut row, line)?,
-                false => row.read_line(line)?,
-            }
-            builder.extend(&row);
+            builder.extend(&rows.finish());
         }
-        Ok(builder.finish())
+        let mut table = builder.finish();
+        table.slices.clone_from(slices);
+        Ok(table)
     });
     Ok(Data {
         table: Arc::new(table.map_err(broken)?),

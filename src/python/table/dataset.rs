@@ -1,36 +1,29 @@
 //! Reads a store without a client, for `docplatform.dataset`.
 
-use std::sync::Arc;
-
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
 
 use crate::clock::Clock;
-use crate::config::url::Segment;
 use crate::dates::check_range;
 use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
-use crate::python::bridge::operation::{Next, Operation};
 use crate::python::listing::collect;
+use crate::python::prelude::*;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::{arrow, wrap};
-use crate::python::{bridge, convert};
+use crate::python::{bridge, dates};
 use crate::slices::Subject;
-use crate::slices::dataset::{self, Whose, Wish};
+use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
-use crate::store::{FinishedExport, FinishedExports, What};
-use crate::text::message::Setting;
+use crate::store::{Content, FinishedExport, FinishedExports};
 
 /// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
 /// request, rows, whether it was final.
 #[pyfunction]
-pub(crate) fn _dataset_slices(
+pub fn _dataset_slices(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
-    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+    every: Option<Every>,
+    listing: &'static Endpoint,
     projects: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
@@ -41,8 +34,8 @@ pub(crate) fn _dataset_slices(
     let every = every
         .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
     let (from, to) = (
-        convert::moment("date_from", date_from)?,
-        convert::moment("date_to", date_to)?,
+        dates::moment("date_from", date_from)?,
+        dates::moment("date_to", date_to)?,
     );
     check_range(from.as_ref(), to.as_ref())?;
     let from = from
@@ -51,23 +44,19 @@ pub(crate) fn _dataset_slices(
     let to = to.map(|to| to.whole_day(Setting::DateTo)).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path_of("store", store)?;
-    let (wish, whose) = (
-        Wish {
+    let (selection, owner) = (
+        SliceSelection {
             endpoint: listing,
             every,
             projects,
             from,
             to,
         },
-        whose(base_url, organization),
+        owner(base_url, organization),
     );
     let look = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
-        wish.choose(
-            whose
-                .latest(&stored, What::Pages, |name| std::env::var_os(name))
-                .await?,
-        )
+        selection.choose(owner.latest(&stored, Content::Pages).await?)
     };
     let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
@@ -96,11 +85,11 @@ pub(crate) fn _dataset_slices(
 
 /// The rows of an export in a store.
 #[pyfunction]
-pub(crate) fn _dataset_rows(
+pub fn _dataset_rows(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
     export: i64,
-    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+    listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path_of("store", store)?;
@@ -122,39 +111,40 @@ pub(crate) fn _dataset_rows(
 #[pyfunction]
 #[pyo3(signature = (store, listing, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
     base_url = None, organization = None, settle_days = 2))]
-pub(crate) fn _read_stored(
+pub fn _read_stored(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
-    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
-    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+    listing: &'static Endpoint,
+    every: Option<Every>,
     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
     period: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
-    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+    project_id: Option<ProjectId>,
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
     let slices = slices::begun(
-        convert::slices(period, date_from, date_to, every)?,
+        dates::slices(period, date_from, date_to, every)?,
         every,
         clock.today(),
     )?;
     let file = collect::path_of("store", store)?;
     let of = Subject {
         endpoint: listing,
-        what: What::of(by_path),
+        content: Content::of(by_path),
     };
     let (name, days) = (file.display().to_string(), slices.clone());
-    let (project, whose) = (project_id.map(str::to_owned), whose(base_url, organization));
+    let project = project_id.as_deref().map(str::to_owned);
+    let owner = owner(base_url, organization);
     let read = move |_| async move {
         let (now, slices, store) = (clock.now(), days, name);
         let query = StoreQuery {
             of,
             project,
-            whose,
+            owner,
             slices,
             every,
             settle_days,
@@ -181,16 +171,17 @@ pub(crate) fn _read_stored(
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
-fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
-    Whose {
+fn owner(base_url: Option<&str>, organization: Option<&str>) -> OwnerFilter {
+    OwnerFilter {
         base_url: base_url.map(str::to_owned),
         organization: organization.map(str::to_owned),
+        env: |name| std::env::var_os(name),
     }
 }
 
 /// Rows in the columns of a dataset.
 #[pyclass(frozen, module = "docplatform._native", name = "_DatasetRows")]
-pub(crate) struct PyDatasetRows(Vec<RecordBatch>, &'static Endpoint);
+pub struct PyDatasetRows(Vec<RecordBatch>, &'static Endpoint);
 
 #[pymethods]
 impl PyDatasetRows {

@@ -1,33 +1,23 @@
 //! `FixList`: the problems that readers met. `docplatform._hooks.fix` finds them.
 
-use pyo3::prelude::*;
-
-use crate::listing::endpoint::{Field, Holds, required};
+use crate::listing::endpoint::{Field, fields};
+use crate::python::prelude::*;
 use crate::python::table::BaseTable;
 
-/// A column that may be empty.
-const fn optional(name: &'static str, holds: Holds) -> Field {
-    Field {
-        name,
-        holds,
-        required: false,
-    }
-}
-
-pub(crate) const COLUMNS: &[Field] = &[
-    optional("path", Holds::Text),
-    optional("query", Holds::Text),
-    required("readers", Holds::Integer),
-    optional("human", Holds::Integer),
-    required("thumbs_up", Holds::Integer),
-    required("thumbs_down", Holds::Integer),
-    required("unanswered", Holds::Integer),
-    required("searches", Holds::Integer),
-    optional("evidence", Holds::Json),
-    required("why", Holds::Text),
-    required("prompt", Holds::Text),
+pub const FIX_COLUMNS: &[Field] = fields![
+    Text "path",
+    Text "query",
+    Integer "readers" required,
+    Integer "human",
+    Integer "thumbs_up" required,
+    Integer "thumbs_down" required,
+    Integer "unanswered" required,
+    Integer "searches" required,
+    Json "evidence",
+    Text "why" required,
+    Text "prompt" required,
 ];
 
 #[doc = doc!("FixList")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct FixList;
+pub struct FixList;

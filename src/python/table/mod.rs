@@ -1,45 +1,40 @@
-//! `Table`, `VisitorTable` and `TrendTable`: what came, and what it is handed on as.
+//! `Table`, `VisitorTable` and `TrendTable`: the rows of an export, and their conversions.
 
-pub(crate) mod arrow;
-pub(crate) mod comparison;
-pub(crate) mod data;
-pub(crate) mod dataset;
-pub(crate) mod fix;
-pub(crate) mod reports;
-pub(crate) mod whole_file;
+pub mod arrow;
+pub mod comparison;
+pub mod data;
+pub mod dataset;
+pub mod fix;
+pub mod reports;
+pub mod whole_file;
 
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_schema::{DataType, FieldRef};
-use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
-use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::PyByteArray;
 
 use crate::dates::slices::{Every, Slice};
-use crate::error::Error;
-use crate::listing::endpoint::Holds;
-use crate::listing::rows::{Cell, Row};
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::convert;
+use crate::listing::columns::Cell;
+use crate::listing::endpoint::{ColumnKind, position};
+use crate::listing::rows::Row;
 use crate::python::listing::rows;
+use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
 use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
-use crate::table::record::{DAYS, Layout};
+use crate::table::layout::{DAYS, Layout};
 use crate::table::{Table, extras, number};
 
-/// Of how many different texts of a column it is known that they came before.
+/// The number of different texts of a column that are shared by its rows.
 const MAX_SHARED: usize = 1000;
 
 #[doc = doc!("Table")]
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
-pub(crate) struct BaseTable(Data);
+pub struct BaseTable(Data);
 
-pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
+pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
@@ -63,26 +58,19 @@ getters! {
 
 impl BaseTable {
     fn field(&self, name: &str) -> PyResult<usize> {
-        let found = self
-            .0
-            .table
-            .layout()
-            .fields
-            .iter()
-            .position(|field| field.name == name);
-        found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+        position(self.0.table.layout.fields, name)
+            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
     /// An extra column's values in some rows.
-    fn extra<'py>(
-        &self,
+    fn extra<'py, 'a>(
         py: Python<'py>,
-        column: extras::Column<'_>,
-        rows: Range<usize>,
+        column: extras::ExtraColumn<'_>,
+        rows: impl Iterator<Item = Row<'a>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let values = column.values(self.0.table.extras(), rows);
+        let values = rows.map(|row| column.value(row.other));
         let made: PyResult<Vec<_>> = match column.kind {
-            extras::ExtraType::Text => values
+            ColumnKind::Text => values
                 .map(|value| {
                     Ok(value
                         .as_deref()
@@ -110,10 +98,8 @@ impl BaseTable {
 
     fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(name) = at.cast::<PyString>() {
-            // It says what to do instead.
-            let text: String = convert::hook(slf.py(), "shown", "column")?
-                .call_out((slf, name))?
-                .extract()?;
+            // The text says what to do instead.
+            let text = convert::call_hook(slf.py(), "shown", "column", (slf, name))?;
             return Err(PyTypeError::new_err(text));
         }
         slf.get().0.at(slf.py(), at)
@@ -191,9 +177,9 @@ impl BaseTable {
     }
 
     #[doc = doc!("Table.to_dicts")]
-    pub(crate) fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let mut dicts = rows::Dicts::new(py, self.0.table.layout());
-        let made: PyResult<Vec<_>> = self.0.table.records().map(|row| dicts.make(row)).collect();
+    pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let mut dicts = rows::Dicts::new(py, self.0.table.layout);
+        let made: PyResult<Vec<_>> = self.0.table.rows().map(|row| dicts.make(row)).collect();
         Ok(PyList::new(py, made?)?.into_any().unbind())
     }
 
@@ -223,16 +209,12 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_parquet")?
-            .call_out((slf, path))?
-            .unbind())
+        convert::call_hook(path.py(), "frames", "to_parquet", (slf, path))
     }
 
     #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_excel")?
-            .call_out((slf, path))?
-            .unbind())
+        convert::call_hook(path.py(), "frames", "to_excel", (slf, path))
     }
 
     fn __repr__(&self) -> String {
@@ -240,9 +222,7 @@ impl BaseTable {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "shown", "text")?
-            .call_out((slf,))?
-            .unbind())
+        convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
     /// The columns and their types, as polars names them.
@@ -264,16 +244,14 @@ impl BaseTable {
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "notebook", "table")?
-            .call_out((slf,))?
-            .unbind())
+        convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
-                let layout = Layout::of(self.0.table.layout().fields);
+                let layout = Layout::of(self.0.table.layout.fields);
                 Encoder::new(Format::Pickled, layout).encode(self.0.table.rows(), &mut lines)?;
                 Ok((serde_json::to_string(&self.0.meta)?, lines))
             })
@@ -285,7 +263,7 @@ impl BaseTable {
 
     /// The columns before anything else the service sent, and what each holds.
     fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (all, layout) = (PyDict::new(py), self.0.table.layout());
+        let (all, layout) = (PyDict::new(py), self.0.table.layout);
         for (name, holds) in DAYS
             .into_iter()
             .zip(["days", "days", "count"])
@@ -294,14 +272,14 @@ impl BaseTable {
             all.set_item(name, holds)?;
         }
         for field in layout.fields {
-            let holds = match field.holds {
-                Holds::Text => "text",
-                Holds::Integer if field.required => "count",
-                Holds::Integer => "int",
-                Holds::Float => "float",
-                Holds::Flag => "bool",
-                Holds::Time => "time",
-                Holds::Json => "json",
+            let holds = match field.kind {
+                ColumnKind::Text => "text",
+                ColumnKind::Integer if field.required => "count",
+                ColumnKind::Integer => "int",
+                ColumnKind::Float => "float",
+                ColumnKind::Bool => "bool",
+                ColumnKind::Time => "time",
+                ColumnKind::Json => "json",
             };
             all.set_item(field.name, holds)?;
         }
@@ -312,7 +290,7 @@ impl BaseTable {
     /// the least.
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
-        if table.layout().days && DAYS.contains(&name) {
+        if table.layout.days && DAYS.contains(&name) {
             let number = |days: Option<Slice>| {
                 let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
                 let number = match name {
@@ -339,8 +317,8 @@ impl BaseTable {
             );
         }
         let field = self.field(name)?;
-        let none = match table.layout().fields.get(field).map(|field| field.holds) {
-            Some(Holds::Float) => f64::NAN.to_ne_bytes(),
+        let none = match table.layout.fields.get(field).map(|field| field.kind) {
+            Some(ColumnKind::Float) => f64::NAN.to_ne_bytes(),
             _ => i64::MIN.to_ne_bytes(),
         };
         let value = |row: Row<'_>| match row.cell(field) {
@@ -389,15 +367,15 @@ impl BaseTable {
     /// Whatever else the service sent: for each name the type, and the values or `None`.
     fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for column in extras::columns(self.0.table.extras()).iter() {
+        for column in extras::columns(self.0.table.others()).iter() {
             let kind = match column.kind {
-                extras::ExtraType::Int => "int",
-                extras::ExtraType::Float => "float",
-                extras::ExtraType::Bool => "bool",
-                extras::ExtraType::Text => "text",
+                ColumnKind::Integer => "int",
+                ColumnKind::Float => "float",
+                ColumnKind::Bool => "bool",
+                _ => "text",
             };
-            let values = self.extra(py, column, 0..self.0.table.len())?;
-            all.set_item(self.0.table.layout().extra(column.name), (kind, values))?;
+            let values = Self::extra(py, column, self.0.table.rows())?;
+            all.set_item(self.0.table.layout.extra(column.name), (kind, values))?;
         }
         Ok(all)
     }
@@ -413,7 +391,7 @@ impl BaseTable {
         let stop = stop.min(table.len());
         let rows = start.min(stop)..stop;
         let mut all = Vec::new();
-        if table.layout().days {
+        if table.layout.days {
             let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
             for of in ends {
                 let days = table
@@ -424,12 +402,11 @@ impl BaseTable {
                     days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?,
                 )?);
             }
-            all.push(PyList::new(
-                py,
-                table.day_counts(rows.clone()).collect::<Vec<_>>(),
-            )?);
+            let counts = table.days(rows.clone());
+            let counts = counts.map(|days| days.map_or(0, |days| days.count()));
+            all.push(PyList::new(py, counts.collect::<Vec<_>>())?);
         }
-        for field in 0..table.layout().fields.len() {
+        for field in 0..table.layout.fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
                 Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
                 cell => rows::value(py, cell, None),
@@ -441,8 +418,12 @@ impl BaseTable {
                 .collect();
             all.push(PyList::new(py, made?)?);
         }
-        for column in extras::columns(table.extras()).iter() {
-            all.push(self.extra(py, column, rows.clone())?);
+        for column in extras::columns(table.others()).iter() {
+            all.push(Self::extra(
+                py,
+                column,
+                rows.clone().filter_map(|at| table.row(at)),
+            )?);
         }
         Ok(all)
     }
@@ -490,7 +471,7 @@ fn bytes<const N: usize>(
 
 #[doc = doc!("VisitorTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct VisitorTable;
+pub struct VisitorTable;
 
 getters! {
     VisitorTable as VisitorTable, slf:
@@ -507,15 +488,13 @@ impl VisitorTable {
         #[pyo3(from_py_with = convert::by)] by: &str,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "top_pages")?
-            .call_out((slf, n, by, ax))?
-            .unbind())
+        convert::call_hook(slf.py(), "plots", "top_pages", (slf, n, by, ax))
     }
 }
 
 #[doc = doc!("TrendTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
-pub(crate) struct TrendTable;
+pub struct TrendTable;
 
 getters! {
     TrendTable as TrendTable, slf:
@@ -528,9 +507,7 @@ impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "trend")?
-            .call_out((slf, ax))?
-            .unbind())
+        convert::call_hook(slf.py(), "plots", "trend", (slf, ax))
     }
 
     #[doc = doc!("TrendTable.sum")]
@@ -568,13 +545,13 @@ impl TrendTable {
 
 /// Makes a table again from what its pickle carries.
 #[pyfunction]
-pub(crate) fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
+pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
     wrap(py, load(py, meta, lines)?)
 }
 
 /// Goes through a table's rows, as dicts.
 #[pyclass(frozen, module = "docplatform._native", name = "_TableRows")]
-pub(crate) struct TableRows {
+pub struct TableRows {
     table: Arc<Table>,
     next: AtomicUsize,
 }
@@ -588,8 +565,8 @@ impl TableRows {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         self.table
-            .record(at)
-            .map(|row| rows::Dicts::new(py, self.table.layout()).make(row))
+            .row(at)
+            .map(|row| rows::Dicts::new(py, self.table.layout).make(row))
             .transpose()
     }
 }

@@ -1,17 +1,12 @@
 //! A plan, and what a sync did, as Python sees them.
 
-use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-
 use crate::dates::slices::Slice;
-use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors};
+use crate::python::prelude::*;
 use crate::slices::plan::Plan;
-use crate::slices::sync::{FailedSlice, Filled, Sync};
-use crate::store::What;
-use crate::text::message::message;
+use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
+use crate::store::Content;
 
-pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
         let (from, to) = (
@@ -38,14 +33,14 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
             exact,
             plan.hours,
             slices,
-            plan.what == What::Totals,
+            plan.content == Content::Totals,
         ))?
         .unbind())
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
-pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
-    let Filled {
+pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+    let SyncCounts {
         slices,
         cached,
         open,
@@ -59,7 +54,7 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
-        None => failed(py, sync.failures, sync.given_up)?,
+        None => failed(py, sync.failures, sync.gave_up)?,
     };
     if error.is_instance(
         py,
@@ -73,8 +68,8 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 /// The most failures that an error's text lists.
 const MAX_LISTED: usize = 3;
 
-fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
-    let what = match given_up {
+fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult<PyErr> {
+    let what = match gave_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
             "some slices could not be fetched; all others are in the store, and another sync fetches what \

@@ -4,22 +4,19 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
-use pyo3::intern;
-use pyo3::prelude::*;
-
 use crate::python::listing::collect::{self, os_error};
+use crate::python::prelude::*;
 use crate::table::files;
 
 /// A file under a temporary name, for libraries that write files themselves: see `files.rs`.
 #[pyclass(frozen, module = "docplatform._native", name = "_WholeFile")]
-pub(crate) struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
+pub struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 
 #[pymethods]
 impl PyWholeFile {
     #[new]
     #[pyo3(signature = (path, *, aside = None))]
-    pub(crate) fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
+    pub fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
         let path = collect::path(path)?;
         let file = files::WholeFile::create_in(aside.as_deref(), &path)
             .map_err(|error| os_error(&path, &error))?;
@@ -79,7 +76,7 @@ impl PyWholeFile {
 
 impl PyWholeFile {
     /// The file itself, and where it is to stand.
-    pub(crate) fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
+    pub fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
         let file = self.file().take();
         let file = file.ok_or_else(|| {
             PyRuntimeError::new_err("this file was committed or discarded before")

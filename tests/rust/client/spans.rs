@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use docplatform::client::observer::{Note, Observer, Span, Tracer};
+use docplatform::client::observer::{Note, Observer, ObserverOptions, Span, Tracer};
 use docplatform::client::{Call, Client};
 use docplatform::config::Options;
 use docplatform::error::Attempt;
@@ -15,7 +15,7 @@ use crate::helpers::support::{
     Script, Step, bare, client, client_with, good, json, millis, options, read, reply, write,
 };
 
-/// What became of a span: its attempts, and how it ended, with the error of a call that failed.
+/// A span that ended: its attempts, and the error of a call that failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Seen {
     attempts: Vec<(u32, Option<u16>, Option<&'static str>)>,
@@ -35,9 +35,12 @@ struct Caller {
 impl Observer for Caller {
     fn note(&self, _note: Note) {}
 
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
+    fn options(&self) -> ObserverOptions {
         let (begun, dropped) = (Arc::clone(&self.begun), Arc::clone(&self.dropped));
-        Some(Arc::new(Numbers(begun, dropped)))
+        ObserverOptions {
+            tracer: Some(Arc::new(Numbers(begun, dropped))),
+            ..ObserverOptions::default()
+        }
     }
 
     fn span_ended(&self, _span: Box<dyn Span>) {
@@ -80,7 +83,7 @@ impl Drop for Numbered {
     }
 }
 
-/// What each request says of its span.
+/// The `traceparent` of each request.
 fn sent(script: &Script) -> Vec<String> {
     let sent = script.sent();
     let name = |headers: &http::HeaderMap| headers["traceparent"].to_str().unwrap().to_owned();

@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
-use docplatform::export::pager::{Fetched, Pager, Paging, Source, Wanted};
-use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Page, Rows, Totals};
+use docplatform::export::page::{FetchedPage, PageRequest, Source};
+use docplatform::export::pager::{Pager, Paging};
+use docplatform::listing::page::{Page, Totals};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
 
 use crate::helpers::site::{PLAIN, Site, asked, page, pager, row, start, turn};
 use crate::helpers::support::{Script, Step, reply};
@@ -44,36 +46,34 @@ async fn two_pages(script: &Arc<Script>) -> (Pager, Result<usize>) {
 struct Full(Arc<Mutex<Vec<(&'static str, u64)>>>);
 
 impl Source for Full {
-    fn fetch(&self, wanted: Wanted, _: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
-        let Wanted { offset, limit, .. } = wanted;
+    fn fetch(
+        &self,
+        wanted: PageRequest,
+        more: oneshot::Sender<()>,
+        _: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
+        let PageRequest { offset, limit, .. } = wanted;
         self.0.lock().unwrap().push(("fetched", offset));
         let done = Arc::clone(&self.0);
-        let decode = move || {
+        async move {
+            let _ = more.send(());
+            yield_now().await;
             done.lock().unwrap().push(("read", offset));
             let lines = rows(offset..offset + u64::from(limit));
-            let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
-            for line in &lines {
-                rows.read_line(line.as_bytes()).unwrap();
-            }
+            let lines: Vec<_> = lines.iter().map(String::as_str).collect();
             let totals = Some(Totals {
                 human: 1,
                 ai: 1,
                 total: 1,
             });
-            Ok(Page {
-                rows,
+            let page = Page {
+                rows: crate::table::columns::rows(&lines),
                 totals,
                 has_more: true,
                 cursor: None,
                 repaired: false,
-            })
-        };
-        async move {
-            Ok(Fetched {
-                limit,
-                promises_more: true,
-                decode: Box::new(decode),
-            })
+            };
+            Ok(FetchedPage::new(page, limit))
         }
         .boxed()
     }
@@ -117,7 +117,7 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
         let _ = two_pages(&script).await;
         let asked = asked(&script);
         assert_eq!(&asked[..2], [(0, 10), (10, 10)]);
-        // What is requested after it is requested with what it said in mind.
+        // Later requests take into account what it said.
         assert!(
             asked.len() <= 3 && asked.get(2) != Some(&(20, 10)),
             "{asked:?}"

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use docplatform::client::observer::Observer;
 use docplatform::error::Result;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Fetched, Source, Wanted};
+use docplatform::export::page::{FetchedPage, PageRequest, Source};
 use docplatform::export::stream::{ExportStream, Remainder};
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Page, Rows, Totals};
+use docplatform::listing::page::{Page, Totals};
+use docplatform::listing::rows::RowsBuilder;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
 
 use crate::helpers::site::{PLAIN, start};
 use crate::helpers::support::{Recorder, process};
@@ -25,15 +28,16 @@ struct Capped(u64);
 impl Source for Capped {
     fn fetch(
         &self,
-        wanted: Wanted,
+        wanted: PageRequest,
+        _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Fetched>> {
+    ) -> BoxFuture<'static, Result<FetchedPage>> {
         let end = (wanted.offset + u64::from(wanted.limit).min(self.0)).min(ROWS);
-        let decode = Box::new(move || {
-            let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+        async move {
+            let mut rows = RowsBuilder::new(VISITORS.fields, VISITORS.key, 0);
             for number in wanted.offset..end {
                 let path = format!("/docs/section/page-{number:07}");
-                rows.push(&[
+                rows.push([
                     Cell::Text(&path),
                     Cell::Integer(1),
                     Cell::Integer(2),
@@ -45,20 +49,16 @@ impl Source for Capped {
                 ai: 2,
                 total: 3,
             });
-            Ok(Page {
-                rows,
+            let page = Page {
+                rows: rows.finish(),
                 totals,
                 has_more: end < ROWS,
                 cursor: None,
                 repaired: false,
-            })
-        });
-        let fetched = Fetched {
-            limit: wanted.limit,
-            promises_more: false,
-            decode,
-        };
-        async move { Ok(fetched) }.boxed()
+            };
+            Ok(FetchedPage::new(page, wanted.limit))
+        }
+        .boxed()
     }
 }
 

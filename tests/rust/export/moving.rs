@@ -4,7 +4,7 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::RECENT;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::Paging;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 
 use crate::export::resume::reread;
 use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pages, row, turn};
@@ -126,7 +126,7 @@ async fn a_checkpoint_knows_the_last_rows_and_stays_small() {
     for page_size in [250, 100, 7] {
         let mut pager = pager(&Site::new(750).serve(), page_size, PLAIN);
         while let Some(turn) = turn(&mut pager).await.unwrap() {
-            let place = reread(&turn.mark.behind(turn.rows.len()));
+            let place = reread(&turn.position.checkpoint(turn.rows.len()));
             assert_eq!(place.seen().len() as u64, place.rows.min(RECENT as u64));
             assert!(place.text().len() < 8_500, "{}", place.text().len());
         }

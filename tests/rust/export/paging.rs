@@ -8,7 +8,7 @@ use docplatform::export::pager::Paging;
 use docplatform::export::source::totals;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use tokio::time::{sleep, timeout};
 
 use crate::helpers::site::{PLAIN, Site, asked, export, names, pager, pager_at, shape, turn};
@@ -57,7 +57,7 @@ async fn the_end_is_the_end() {
             turn(&mut pager)
                 .await
                 .unwrap()
-                .map(|turn| turn.mark.shape().has_more),
+                .map(|turn| turn.position.has_more),
         );
     }
     assert_eq!(more, [Some(true), Some(false), None, None, None]);

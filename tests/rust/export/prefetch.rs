@@ -102,15 +102,7 @@ async fn requests_beyond_the_end_are_dropped_with_it() {
     turn(&mut pager).await.unwrap();
     sleep(secs(1)).await;
     assert_eq!(script.in_flight(), 3);
-    assert!(
-        !turn(&mut pager)
-            .await
-            .unwrap()
-            .unwrap()
-            .mark
-            .shape()
-            .has_more
-    );
+    assert!(!turn(&mut pager).await.unwrap().unwrap().position.has_more);
     sleep(secs(1)).await;
     assert_eq!(script.in_flight(), 0, "nobody will want them");
     assert!(turn(&mut pager).await.unwrap().is_none());

@@ -3,7 +3,7 @@
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
-use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
 
@@ -19,7 +19,7 @@ pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
     Checkpoint::parse(&text, BASE_URL).unwrap()
 }
 
-pub(crate) async fn turns(pager: &mut Pager) -> Vec<Turn> {
+pub(crate) async fn turns(pager: &mut Pager) -> Vec<CheckedPage> {
     let mut turns = Vec::new();
     while let Some(turn) = turn(pager).await.unwrap() {
         turns.push(turn);
@@ -60,7 +60,7 @@ async fn a_regular_export_resumes_without_asking_for_a_row_again() {
     let first = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
     for (handed, offset) in [(0, 0), (1, 1), (7, 7), (10, 10)] {
         let script = Site::new(100).serve();
-        export(pager_at(&script, first.mark.behind(handed), PLAIN))
+        export(pager_at(&script, first.position.checkpoint(handed), PLAIN))
             .await
             .unwrap();
         assert_eq!(asked(&script)[0], (offset, 10));
@@ -72,14 +72,14 @@ async fn a_finished_export_stays_finished_and_costs_no_request() {
     let script = Site::new(15).serve();
     let all = turns(&mut pager(&script, 10, PLAIN)).await;
     let last = all.last().unwrap();
-    let end = reread(&last.mark.behind(last.rows.len()));
+    let end = reread(&last.position.checkpoint(last.rows.len()));
     assert!(end.done);
     let nothing = Script::new::<Step>([]);
     assert_eq!(
         export(pager_at(&nothing, end, PLAIN)).await.unwrap().paths,
         [""; 0]
     );
-    assert!(!reread(&last.mark.behind(last.rows.len() - 1)).done);
+    assert!(!reread(&last.position.checkpoint(last.rows.len() - 1)).done);
 }
 
 #[tokio::test(start_paused = true)]
@@ -96,7 +96,11 @@ async fn an_export_that_max_rows_cut_is_not_finished() {
         );
         let all = turns(&mut pager).await;
         let last = all.last().unwrap();
-        assert_eq!(last.mark.behind(last.rows.len()).done, done, "{max_rows}");
+        assert_eq!(
+            last.position.checkpoint(last.rows.len()).done,
+            done,
+            "{max_rows}"
+        );
         assert_eq!(pager.place().done, done, "{max_rows}");
     }
     // Nor where the last page brought more than was asked for.
@@ -111,10 +115,10 @@ async fn an_export_that_max_rows_cut_is_not_finished() {
     );
     let all = turns(&mut pager).await;
     let last = all.last().unwrap();
-    assert!(!last.mark.shape().has_more && !pager.place().done);
+    assert!(!last.position.has_more && !pager.place().done);
     let rest = export(pager_at(
         &script,
-        reread(&last.mark.behind(last.rows.len())),
+        reread(&last.position.checkpoint(last.rows.len())),
         PLAIN,
     ))
     .await
@@ -131,7 +135,7 @@ async fn dropped_repeats_are_not_asked_for_again() {
     )]);
     let turn = turn(&mut pager(&script, 4, PLAIN)).await.unwrap().unwrap();
     let offsets: Vec<_> = (0..=2)
-        .map(|handed| turn.mark.behind(handed).offset)
+        .map(|handed| turn.position.checkpoint(handed).offset)
         .collect();
     assert_eq!(offsets, [0, 1, 4]);
     let script = pages([
@@ -142,7 +146,7 @@ async fn dropped_repeats_are_not_asked_for_again() {
     site::turn(&mut pager).await.unwrap();
     let empty = site::turn(&mut pager).await.unwrap().unwrap();
     assert_eq!(
-        (empty.rows.len(), empty.mark.behind(0).offset),
+        (empty.rows.len(), empty.position.checkpoint(0).offset),
         (0, 4),
         "a page of repeats is behind us"
     );
@@ -155,7 +159,7 @@ async fn totals_that_moved_between_two_runs_are_reported() {
     for handed in [1, 9, 10] {
         let script = pages([page(&rows[..10], 20, true)]);
         let first = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
-        let place = reread(&first.mark.behind(handed));
+        let place = reread(&first.position.checkpoint(handed));
         let script = pages([page(&rows[handed..], 21, false)]);
         let rest = export(pager_at(&script, place, PLAIN)).await.unwrap();
         assert_eq!(rest.paths.len(), 20 - handed);
@@ -170,7 +174,7 @@ async fn totals_that_moved_between_two_runs_are_reported() {
 async fn third() -> serde_json::Value {
     let script = Site::new(20).capped(4).serve();
     let turn = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
-    serde_json::from_str(&turn.mark.behind(3).text()).unwrap()
+    serde_json::from_str(&turn.position.checkpoint(3).text()).unwrap()
 }
 
 fn refused(text: &str) -> String {
@@ -335,7 +339,7 @@ async fn an_offset_at_the_end_of_all_numbers_does_not_wrap() {
         );
         let turn = turn(&mut pager).await.unwrap().unwrap();
         for handed in 0..=turn.rows.len() {
-            assert!(turn.mark.behind(handed).offset >= offset);
+            assert!(turn.position.checkpoint(handed).offset >= offset);
         }
     }
 }

@@ -12,7 +12,7 @@ use docplatform::export::pager::{Pager, Paging};
 use docplatform::export::source;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::Totals;
+use docplatform::listing::page::Totals;
 use docplatform::store::Store;
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -224,7 +224,7 @@ async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
         let mut row = 0;
         for turn in &all {
             for handed in 0..=turn.rows.len() {
-                let place = reread(&turn.mark.behind(handed));
+                let place = reread(&turn.position.checkpoint(handed));
                 let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
                 assert_eq!(
                     rest.paths,
@@ -247,7 +247,7 @@ async fn a_dropped_repeat_costs_no_stored_page() {
         page(&rows(["/2", "/3", "/4"]), 5, false),
     ]);
     let all = turns(&mut shop.pager(&script, january(3, 0), PLAIN)).await;
-    let place = reread(&all[1].mark.behind(1));
+    let place = reread(&all[1].position.checkpoint(1));
     assert_eq!((place.offset, place.rows), (5, 4));
     assert_eq!(
         export(shop.pager(&script, place, PLAIN))
@@ -266,7 +266,7 @@ async fn rows_within_a_stored_page_are_known_by_what_stood_there() {
     let rows = ["/0", "/a\\ud800", "/a\\ud801"].map(|path| row(path, 1));
     let script = pages([page(&rows, 3, false)]);
     let all = turns(&mut shop.pager(&script, january(3, 0), PLAIN)).await;
-    let place = reread(&all[0].mark.behind(2));
+    let place = reread(&all[0].position.checkpoint(2));
     for (place, count) in [(january(3, 1), 2), (place, 1)] {
         let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
         assert_eq!(

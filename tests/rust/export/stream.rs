@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::Turn;
+use docplatform::export::pager::CheckedPage;
 use docplatform::export::service::ServicePages;
 use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::table::Table;
@@ -34,8 +34,8 @@ fn all(page_size: u32) -> Remainder {
 
 fn paths(table: &Table) -> Vec<String> {
     table
-        .records()
-        .map(|record| text(&record.row, "path").to_owned())
+        .rows()
+        .map(|row| text(&row, "path").to_owned())
         .collect()
 }
 
@@ -50,7 +50,7 @@ async fn a_table_has_all_rows_and_the_checkpoint_after_them_however_pages_are_ca
         assert!(error.is_none(), "{name}");
         assert_eq!(paths(&table), site.paths(), "{name}");
         let last = stream.arrived().unwrap();
-        assert!(reread(&last.behind(last.rows())).done, "{name}");
+        assert!(reread(&last.checkpoint(last.rows())).done, "{name}");
         stream.peek(&observer()).await.unwrap();
         assert!(stream.front().is_none(), "{name}: all of it has arrived");
     }
@@ -65,7 +65,7 @@ fn stalls_at(offset: u64, site: &Site) -> Arc<Script> {
 }
 
 /// Takes all pages that are left.
-async fn take_all(stream: &mut ExportStream) -> Vec<Turn> {
+async fn take_all(stream: &mut ExportStream) -> Vec<CheckedPage> {
     let mut turns = Vec::new();
     loop {
         stream.peek(&observer()).await.unwrap();
@@ -84,7 +84,7 @@ async fn after_a_call_that_was_left_its_rows_come_again() {
         for is_ended in [false, true] {
             let middle = match is_ended {
                 true => u64::MAX,
-                false => all[all.len() / 2].mark.offset(),
+                false => all[all.len() / 2].position.offset(),
             };
             let mut stream = stream(&stalls_at(middle, &site), page_size);
             stream.peek(&observer()).await.unwrap();
@@ -94,7 +94,7 @@ async fn after_a_call_that_was_left_its_rows_come_again() {
             let rest: Vec<_> = (0..).take(first.rows.len()).skip(spent).collect();
             first.rows.select(&rest);
             let left = |rest| Remainder {
-                place: all[0].mark.behind(spent),
+                place: all[0].position.checkpoint(spent),
                 paging: PLAIN,
                 rest,
             };
@@ -122,7 +122,7 @@ async fn what_came_before_an_error_is_a_table_with_its_checkpoint() {
         assert_eq!(paths(&table), site.paths()[..30]);
         if delivered {
             let last = stream.arrived().unwrap();
-            let rest = pager_at(&site.serve(), reread(&last.behind(last.rows())), PLAIN);
+            let rest = pager_at(&site.serve(), reread(&last.checkpoint(last.rows())), PLAIN);
             assert_eq!(export(rest).await.unwrap().paths, site.paths()[30..]);
         }
         // A caller that did not get it finds its rows where they were.

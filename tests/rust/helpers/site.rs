@@ -9,10 +9,11 @@ use docplatform::error::Result;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::pager::{CheckedPage, Pager, Paging, WINDOW};
 use docplatform::export::service::ServicePages;
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Row, Rows};
+use docplatform::listing::rows::{Row, Rows};
 use docplatform::listing::{Listing, Shape};
 
 use crate::helpers::support::{BASE_URL, Recorder, Script, Step, client, query, reply, segment};
@@ -81,7 +82,7 @@ impl Site {
         self
     }
 
-    /// What its clock shows.
+    /// The date on its clock.
     pub(crate) fn dated(mut self, date: Option<&'static str>) -> Self {
         self.date = date;
         self
@@ -206,16 +207,15 @@ pub(crate) fn pager(script: &Arc<Script>, page_size: u32, paging: Paging) -> Pag
 }
 
 /// The next page.
-pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
+pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<CheckedPage>> {
     let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     pager.next_page(&observer).await
 }
 
-/// What rows are known by: a visitor's path, or all of a row of unknown shape.
+/// The name of a row: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
-    let name = |row: Row<'_>| match (row.bare, row.extra, rows.fields()) {
-        (Some(bare), ..) => bare.to_string(),
-        (None, Some(whole), []) => serde_json::to_string(whole).unwrap(),
+    let name = |row: Row<'_>| match (row.other, rows.fields) {
+        (Some(whole), []) => whole.to_string(),
         _ => text(&row, "path").to_owned(),
     };
     rows.iter().map(name).collect()

@@ -10,7 +10,7 @@ use docplatform::error::{Kind, Result};
 use docplatform::job::observer::JobObserver;
 use docplatform::job::once::{self, OnceName};
 use docplatform::job::{Job, NamedJob, Prompt};
-use docplatform::store::{Desk, NameState, Store, StoreWork};
+use docplatform::store::{NameState, Store, StoreExecutor, StoreWork};
 use futures_util::future::join_all;
 use rusqlite::Connection;
 use tokio::time::{Instant, sleep};
@@ -118,7 +118,7 @@ async fn a_creation_under_a_name_uses_the_store_four_times() {
         Mutex::new(Connection::open(&path).unwrap()),
     );
     let counted = Arc::clone(&trips);
-    let desk: Desk = Arc::new(move |work: StoreWork| {
+    let desk: StoreExecutor = Arc::new(move |work: StoreWork| {
         counted.fetch_add(1, Ordering::Relaxed);
         work.perform(Ok(&mut connection.lock().unwrap()));
     });

@@ -1,8 +1,8 @@
-//! What a page may and must hold (reliability.md, D).
+//! The body of a page: required and optional fields (reliability.md, D).
 
 use docplatform::error::{Error, Kind};
 use docplatform::export::findings::Finding;
-use docplatform::listing::rows::Rows;
+use docplatform::listing::rows::RowsBuilder;
 use serde_json::{Map, Value};
 
 use crate::helpers::site::{
@@ -27,7 +27,7 @@ async fn read(body: impl Into<bytes::Bytes>) -> Result<(Vec<Row>, Vec<Finding>),
         human: integer(&row, "human"),
         ai: integer(&row, "ai"),
         total: integer(&row, "total"),
-        extra: row.extra.cloned(),
+        extra: row.extra().cloned(),
     };
     Ok((page.rows.iter().map(own).collect(), page.findings))
 }
@@ -320,11 +320,11 @@ async fn rows_of_unknown_shape_are_kept_whole() {
 #[test]
 fn rows_are_selected_by_their_places() {
     let of = |numbers: &[u32]| {
-        let mut rows = Rows::new(&[], None);
+        let mut rows = RowsBuilder::new(&[], None, 0);
         for number in numbers {
             rows.read_line(number.to_string().as_bytes()).unwrap();
         }
-        rows
+        rows.finish()
     };
     for keep in [
         &[][..],

@@ -1,4 +1,4 @@
-//! The disk. The scenario decides when and in which order a store's work is done, and whether it is done.
+//! The disk. The scenario decides whether a store's work is done, when, and in what order.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use docplatform::store::{Desk, Fault, Store, StoreWork};
+use docplatform::store::{Fault, Store, StoreExecutor, StoreWork};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
@@ -30,7 +30,7 @@ pub(crate) struct Queue {
 pub(crate) fn store(life: &Arc<Life>) -> Store {
     let life = Arc::clone(life);
     let path = life.world.path.clone();
-    let desk: Desk = Arc::new(move |work| {
+    let desk: StoreExecutor = Arc::new(move |work| {
         if life.is_dead() {
             return life.world.buried.lock().unwrap().push(work);
         }

@@ -10,10 +10,11 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::pager::{CheckedPage, Pager, Paging, WINDOW};
 use docplatform::export::source;
+use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::PagedBy;
-use docplatform::listing::rows::{Cell, Row};
+use docplatform::listing::rows::Row;
 use docplatform::listing::{Listing, Shape};
 use serde_json::Value;
 use tokio::time::sleep;
@@ -66,7 +67,7 @@ pub(crate) fn listing(what: What, days: u64) -> Listing {
 /// The same listing for a client that does not know its endpoint.
 fn any_path(what: What) -> Listing {
     let (known, endpoint) = (listing(what, 1), what.endpoint());
-    let path = Template::parse("path", known.path()).unwrap();
+    let path = Template::parse("path", &known.path).unwrap();
     let next_cursor = (endpoint.paged_by == PagedBy::Cursor).then(|| "nextCursor".to_owned());
     let shape = Shape {
         items: endpoint.items.to_owned(),
@@ -76,16 +77,16 @@ fn any_path(what: What) -> Listing {
     Listing::other(
         &path,
         known.project().unwrap().as_ref(),
-        known.query().to_vec(),
+        known.query.clone(),
         shape,
     )
     .unwrap()
 }
 
 /// The rows of a page, as the service knows them.
-fn rows(turn: &Turn) -> Vec<(u64, u64)> {
+fn rows(turn: &CheckedPage) -> Vec<(u64, u64)> {
     let row = |row: Row<'_>| {
-        let text = |name: &&str| match (row.get(name), row.extra.and_then(|extra| extra.get(*name)))
+        let text = |name: &&str| match (row.get(name), row.other.and_then(|other| other.get(*name)))
         {
             (Cell::Text(text), _) => Some(text.to_owned()),
             (Cell::Integer(count), _) => Some(count.to_string()),
@@ -199,8 +200,7 @@ async fn export(process: &Process, plan: Export) -> Done {
                     let taken = came.len().min(room);
                     room -= taken;
                     progress.day = turn
-                        .mark
-                        .shape()
+                        .position
                         .days
                         .map_or(what.day, |days| day(&days.from.to_string()));
                     progress
@@ -209,7 +209,7 @@ async fn export(process: &Process, plan: Export) -> Done {
                         .or_default()
                         .extend(&came[..taken]);
                     part.check_place(&turn, &came, taken);
-                    progress.place = Some(turn.mark.behind(taken).text());
+                    progress.place = Some(turn.position.checkpoint(taken).text());
                     world.note(|| {
                         format!(
                             "process {} has {} rows",
@@ -302,7 +302,7 @@ impl Part<'_> {
     }
 
     /// Whether the checkpoint after the first `taken` rows of a page lies right after these.
-    fn check_place(&self, turn: &Turn, came: &[(u64, u64)], taken: usize) {
+    fn check_place(&self, turn: &CheckedPage, came: &[(u64, u64)], taken: usize) {
         let by_offset = self.plan.what.endpoint().paged_by == PagedBy::Offset;
         let Some((last, _)) = came[..taken].last() else {
             return;
@@ -313,15 +313,15 @@ impl Part<'_> {
         let pages = self.pages();
         let mut its = pages
             .iter()
-            .filter(|page| page.offset == turn.mark.offset());
+            .filter(|page| page.offset == turn.position.offset());
         let (Some(page), None) = (its.next(), its.next()) else {
             return;
         };
         let Some(position) = page.rows.iter().position(|(rank, _)| rank == last) else {
             return;
         };
-        let place = turn.mark.behind(taken);
-        let ahead = place.offset - turn.mark.offset();
+        let place = turn.position.checkpoint(taken);
+        let ahead = place.offset - turn.position.offset();
         // Or at the page's beginning, with rows that it knows again.
         let knows = || !place.text().ends_with("\"near\":0}");
         if ahead != position as u64 + 1 && (ahead > 0 || !knows()) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docplatform::budget::Grant;
-use docplatform::client::observer::{Note, Observer, Span, Tracer};
+use docplatform::client::observer::{Note, Observer, ObserverOptions, Span, Tracer};
 use docplatform::client::{Call, Client, ClientStore, Stats, WaitOrStop};
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::{ApiKey, Options};
@@ -98,8 +98,11 @@ impl Observer for Ear {
         }
     }
 
-    fn tracer(&self) -> Option<Arc<dyn Tracer>> {
-        Some(Arc::new(Tag(self.tag)))
+    fn options(&self) -> ObserverOptions {
+        ObserverOptions {
+            tracer: Some(Arc::new(Tag(self.tag))),
+            ..ObserverOptions::default()
+        }
     }
 }
 

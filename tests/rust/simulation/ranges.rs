@@ -50,7 +50,7 @@ pub(crate) async fn sync_days(
     };
     let (world, scenario) = (process.world(), &process.world().scenario);
     let begun = world.now();
-    let what = store::What::of(!totals);
+    let what = store::Content::of(!totals);
     let first = scenario.address(process.life.process) * PROJECTS.len();
     let whats: Vec<_> = (0..PROJECTS.len())
         .flat_map(|project| {
@@ -66,7 +66,7 @@ pub(crate) async fn sync_days(
         slices: days.map(|day| slice(day, 1)).collect(),
         of: vec![Subject {
             endpoint: ENDPOINTS[endpoint],
-            what,
+            content: what,
         }],
         until: None,
     };
@@ -118,7 +118,7 @@ pub(crate) async fn sync_days(
             found.filled
         ));
     }
-    if found.ended.is_some() || found.given_up || !found.failures.is_empty() {
+    if found.ended.is_some() || found.gave_up || !found.failures.is_empty() {
         return Done::Again(600);
     }
     if is_good && !totals {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docplatform::export::findings::Finding;
-use docplatform::export::pager::{Turn, WINDOW};
+use docplatform::export::pager::{CheckedPage, WINDOW};
 use docplatform::listing::endpoint::PagedBy;
 
 use crate::exports::Part;
@@ -34,7 +34,7 @@ impl Repeats {
     }
 
     /// Holds a page that the client handed out against the one that came.
-    pub(crate) fn check(&mut self, part: &Part<'_>, turn: &Turn, came: &[(u64, u64)]) {
+    pub(crate) fn check(&mut self, part: &Part<'_>, turn: &CheckedPage, came: &[(u64, u64)]) {
         let Habits {
             cap,
             filters,

@@ -11,8 +11,8 @@ use docplatform::error::Kind;
 use docplatform::http::Outgoing;
 use docplatform::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{Filled, Sync, SyncScope, sync};
-use docplatform::store::What;
+use docplatform::slices::sync::{Sync, SyncCounts, SyncScope, sync};
+use docplatform::store::Content;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
@@ -35,7 +35,7 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
         slices,
         of: vec![Subject {
             endpoint: VISITORS,
-            what: What::Pages,
+            content: Content::Pages,
         }],
         until: None,
     }
@@ -90,13 +90,13 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     assert_eq!(
         filled,
-        Filled {
+        SyncCounts {
             slices: 6,
             cached: 0,
             open: 4,
             requests: 6,
             rows: 180,
-            ..Filled::default()
+            ..SyncCounts::default()
         }
     );
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
@@ -140,8 +140,8 @@ fn listing(url: &url::Url) -> String {
     url.path_segments().unwrap().next_back().unwrap().to_owned()
 }
 
-fn subjects(endpoints: &[&'static Endpoint], what: What) -> Vec<Subject> {
-    let subject = |&endpoint| Subject { endpoint, what };
+fn subjects(endpoints: &[&'static Endpoint], content: Content) -> Vec<Subject> {
+    let subject = |&endpoint| Subject { endpoint, content };
     endpoints.iter().map(subject).collect()
 }
 
@@ -154,7 +154,7 @@ async fn the_listings_of_a_slice_are_fetched_together_and_the_sync_ends_in_time(
     let shop = Shop::new();
     let client = shop.client(&script);
     let mut wanted = wanted(&["a"], days("2026-01-01", "2026-01-06"));
-    wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+    wanted.of = subjects(&[VISITORS, VIEWS], Content::Totals);
     // While another sync fills the store, or if its time is over, a sync says how much is left.
     let running = client.exports().unwrap().lock().await.unwrap();
     let busy = run(&client, &wanted, WaitOrStop::Stop).await;
@@ -264,9 +264,9 @@ async fn a_project_without_any_listing_holds_up_no_other() {
             })
         });
         let mut wanted = wanted(&["gone", "gone-too", "a"], days("2026-01-01", "2026-01-02"));
-        wanted.of = subjects(&[VISITORS, VIEWS], What::Totals);
+        wanted.of = subjects(&[VISITORS, VIEWS], Content::Totals);
         let done = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
-        assert!(!done.given_up, "{seed}");
+        assert!(!done.gave_up, "{seed}");
         let mut failed: Vec<_> = done.failures.iter().map(|failed| failed.listing).collect();
         failed.sort_unstable();
         assert_eq!(failed, ["views", "views", "visitors", "visitors"]);
@@ -307,7 +307,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
             ("b", "2026-01-02".to_owned(), Kind::Response)
         ]
     );
-    assert!(found.ended.is_none() && !found.given_up);
+    assert!(found.ended.is_none() && !found.gave_up);
     // Nine slices less the one, and one request to each that failed.
     assert_eq!(
         (found.filled.rows, found.filled.requests, script.count()),
@@ -360,7 +360,7 @@ async fn a_project_that_fails_comes_last() {
     let shop = Shop::new();
     let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
     let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
-    assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
+    assert_eq!((found.filled.rows, found.gave_up), (20 * 30, true));
     // Three of its ten days show that the others would not come either; the first one's turn was the first.
     let failures: Vec<_> = found
         .failures
@@ -387,11 +387,11 @@ async fn where_nothing_but_failures_come_it_is_given_up() {
         let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert_eq!(script.count(), asked, "{status} behind {good}");
         assert_eq!(
-            found.given_up,
+            found.gave_up,
             status == 503 || good == 0,
             "{status} behind {good}"
         );
-        assert_eq!(found.failures.len(), if found.given_up { 3 } else { 5 });
+        assert_eq!(found.failures.len(), if found.gave_up { 3 } else { 5 });
         assert_eq!(found.filled.requests, asked as u64);
     }
 }

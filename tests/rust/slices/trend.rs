@@ -9,8 +9,8 @@ use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
 use docplatform::slices::plan::plan;
-use docplatform::slices::trend::{Trend, trend};
-use docplatform::store::What;
+use docplatform::slices::{reader::SlicedTable, trend::trend};
+use docplatform::store::Content;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 
@@ -20,11 +20,11 @@ use crate::helpers::support::{Recorder, Script, options, segment};
 
 const TOTALS: Subject = Subject {
     endpoint: VISITORS,
-    what: What::Totals,
+    content: Content::Totals,
 };
 const PAGES: Subject = Subject {
     endpoint: VISITORS,
-    what: What::Pages,
+    content: Content::Pages,
 };
 
 /// The day on the shop's clock.
@@ -47,11 +47,11 @@ fn quarter(shop: &Shop) -> Vec<Slice> {
     .unwrap()
 }
 
-async fn totals(client: &Client, slices: &[Slice]) -> Trend {
+async fn totals(client: &Client, slices: &[Slice]) -> SlicedTable {
     trended(client, slices, TOTALS).await
 }
 
-async fn trended(client: &Client, slices: &[Slice], of: Subject) -> Trend {
+async fn trended(client: &Client, slices: &[Slice], of: Subject) -> SlicedTable {
     trend(
         client,
         &segment("demo"),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
-use docplatform::listing::rows::Totals;
-use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
+use docplatform::listing::page::Totals;
+use docplatform::store::{ClientStore, Content, Exports, Range, Store, StoredPage, StoredRange};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -59,7 +59,7 @@ impl Shop {
             .await
     }
 
-    /// The pages and the beginning of every finished export, in the order in which they were made.
+    /// The pages and the beginning of every finished export, in the order of their creation.
     async fn kept(&self) -> Vec<(u64, Millis)> {
         let look = |connection: &mut Connection| {
             let mut kept = connection.prepare(
@@ -74,9 +74,9 @@ impl Shop {
     }
 
     /// The stored exports of `range` in pages of 250.
-    async fn stock(&self, range: &Range) -> Stock {
+    async fn stored_range(&self, range: &Range) -> StoredRange {
         self.exports
-            .stock(range.clone(), What::Pages, 250)
+            .stored_range(range.clone(), Content::Pages, 250)
             .await
             .unwrap()
     }
@@ -85,7 +85,7 @@ impl Shop {
     async fn fetch(&self, range: &Range, pages: u64, refresh: bool) -> u64 {
         let export = self
             .exports
-            .begin(range.clone(), What::Pages, 250, refresh)
+            .begin(range.clone(), Content::Pages, 250, refresh)
             .await
             .unwrap();
         if export.finished.is_some() {
@@ -134,7 +134,7 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
     shop.fetch(&settled(), 2, false).await;
     assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
     assert_eq!(
-        shop.stock(&settled()).await.finished.unwrap().pages,
+        shop.stored_range(&settled()).await.finished.unwrap().pages,
         3,
         "the latest is what one gets"
     );
@@ -145,11 +145,11 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
 async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
     let shop = shop();
     shop.exports
-        .begin(open(), What::Pages, 250, false)
+        .begin(open(), Content::Pages, 250, false)
         .await
         .unwrap();
     shop.fetch(&open(), 2, true).await;
-    assert_eq!(shop.stock(&open()).await.unfinished, None);
+    assert_eq!(shop.stored_range(&open()).await.unfinished, None);
 }
 
 #[tokio::test]
@@ -157,18 +157,22 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
     let shop = shop();
     let export = shop
         .exports
-        .begin(settled(), What::Pages, 100, false)
+        .begin(settled(), Content::Pages, 100, false)
         .await
         .unwrap();
     shop.put(export.id, shop.page(0, 100, 100, true), None)
         .await
         .unwrap();
-    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    assert_eq!(shop.stored_range(&settled()).await, StoredRange::default());
     shop.put(export.id, shop.page(100, 100, 3, false), None)
         .await
         .unwrap();
     assert_eq!(
-        shop.stock(&settled()).await.finished.unwrap().page_size,
+        shop.stored_range(&settled())
+            .await
+            .finished
+            .unwrap()
+            .page_size,
         100
     );
 }
@@ -176,7 +180,7 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
 #[tokio::test]
 async fn a_page_that_two_processes_fetched_is_kept_once() {
     let shop = shop();
-    let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
+    let begin = || shop.exports.begin(settled(), Content::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
     assert_eq!(first.id, second.id);
     shop.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS))
@@ -202,7 +206,11 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
         250
     );
     assert_eq!(
-        shop.stock(&settled()).await.unfinished.unwrap().totals,
+        shop.stored_range(&settled())
+            .await
+            .unfinished
+            .unwrap()
+            .totals,
         Some(TOTALS)
     );
     // One that was cut short by the rows that were wanted gives way.
@@ -212,14 +220,17 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
     shop.put(first.id, shop.page(250, 250, 250, true), None)
         .await
         .unwrap();
-    assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
+    assert_eq!(
+        shop.stored_range(&settled()).await.unfinished.unwrap().next,
+        500
+    );
 }
 
 #[tokio::test]
 async fn a_finished_export_keeps_its_pages() {
     let shop = shop();
     shop.fetch(&settled(), 1, false).await;
-    let before = shop.stock(&settled()).await.finished.unwrap();
+    let before = shop.stored_range(&settled()).await.finished.unwrap();
     // Another call asked for the page at the same time, and more rows came.
     assert!(
         shop.put(before.id, shop.page(0, 300, 300, true), None)
@@ -227,7 +238,7 @@ async fn a_finished_export_keeps_its_pages() {
             .unwrap()
     );
     assert_eq!(
-        shop.stock(&settled()).await.finished.as_ref(),
+        shop.stored_range(&settled()).await.finished.as_ref(),
         Some(&before)
     );
     assert_eq!(
@@ -239,7 +250,7 @@ async fn a_finished_export_keeps_its_pages() {
 #[tokio::test]
 async fn totals_are_an_export_of_one_request() {
     let shop = shop();
-    let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
+    let begin = || shop.exports.begin(settled(), Content::Totals, 1, false);
     let export = begin().await.unwrap();
     assert!(
         shop.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS))
@@ -249,8 +260,8 @@ async fn totals_are_an_export_of_one_request() {
     let finished = begin().await.unwrap();
     assert_eq!((finished.totals, finished.pages), (Some(TOTALS), 1));
     assert_eq!(
-        shop.stock(&settled()).await,
-        Stock::default(),
+        shop.stored_range(&settled()).await,
+        StoredRange::default(),
         "its rows are not in the store"
     );
 }
@@ -285,7 +296,11 @@ async fn what_differs_in_anything_is_another_range() {
             ..settled()
         },
     ] {
-        assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
+        assert_eq!(
+            shop.stored_range(&other).await,
+            StoredRange::default(),
+            "{other:?}"
+        );
     }
     let owner = owner(key("dp_another"));
     let other = Exports::new(Arc::new(ClientStore {
@@ -294,8 +309,11 @@ async fn what_differs_in_anything_is_another_range() {
         owner,
     }));
     assert_eq!(
-        other.stock(settled(), What::Pages, 250).await.unwrap(),
-        Stock::default()
+        other
+            .stored_range(settled(), Content::Pages, 250)
+            .await
+            .unwrap(),
+        StoredRange::default()
     );
 }
 
@@ -305,7 +323,7 @@ async fn what_a_person_deletes_is_gone() {
     shop.fetch(&settled(), 3, false).await;
     let unfinished = shop
         .exports
-        .begin(open(), What::Pages, 250, false)
+        .begin(open(), Content::Pages, 250, false)
         .await
         .unwrap();
     let other = Connection::open(shop.store.path()).unwrap();
@@ -318,7 +336,7 @@ async fn what_a_person_deletes_is_gone() {
         .unwrap();
     assert_eq!(left, 0);
     drop(other);
-    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    assert_eq!(shop.stored_range(&settled()).await, StoredRange::default());
     let error = shop
         .put(unfinished.id, shop.page(0, 250, 1, false), None)
         .await
@@ -340,7 +358,10 @@ async fn damage_is_an_error() {
             .await
             .unwrap();
         let page = async {
-            let stock = shop.exports.stock(settled(), What::Pages, 250).await?;
+            let stock = shop
+                .exports
+                .stored_range(settled(), Content::Pages, 250)
+                .await?;
             shop.exports.page(stock.finished.unwrap().id, 0).await
         };
         let error = page.await.unwrap_err();
@@ -375,7 +396,7 @@ async fn a_row_takes_less_than_sixty_bytes() {
     let shop = shop();
     let export = shop
         .exports
-        .begin(settled(), What::Pages, 250, false)
+        .begin(settled(), Content::Pages, 250, false)
         .await
         .unwrap()
         .id;
@@ -414,7 +435,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let shop = shop();
-            let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+            let export = shop.exports.begin(settled(), Content::Pages, 250, false).await.unwrap().id;
             let mut missing: std::collections::BTreeSet<_> = (0..pages).collect();
             let order = order.iter().map(|index| index.index(usize::try_from(pages).unwrap()) as u64);
             for number in order.chain(0..pages) {

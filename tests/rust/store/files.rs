@@ -9,7 +9,7 @@ use docplatform::clock::Clock;
 use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
 use docplatform::store::{
-    ClientStore, Exports, Fault, Range, Store, StoredPage, What, after_fork, before_fork,
+    ClientStore, Content, Exports, Fault, Range, Store, StoredPage, after_fork, before_fork,
 };
 use http::HeaderMap;
 use rusqlite::Connection;
@@ -457,7 +457,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
             date_to: None,
             settles: None,
         };
-        exports.begin(range, What::Pages, 250, false)
+        exports.begin(range, Content::Pages, 250, false)
     };
     let before = begin("before").await.unwrap();
     all_closed();

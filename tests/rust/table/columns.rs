@@ -4,27 +4,29 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use docplatform::dates::slices::Slice;
+use docplatform::listing::columns::Cell;
+use docplatform::listing::endpoint::ColumnKind;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::listing::rows::{Cell, Rows};
-use docplatform::table::extras::{self, ExtraType, MAX_COLUMNS, OTHERS};
+use docplatform::listing::rows::{Rows, RowsBuilder};
+use docplatform::table::extras::{self, MAX_COLUMNS, OTHERS};
 use docplatform::table::formats::{Encoder, Format};
-use docplatform::table::record::Layout;
-use docplatform::table::{Builder, Table};
+use docplatform::table::layout::Layout;
+use docplatform::table::{Table, TableBuilder};
 
 use crate::helpers::site::{integer, text};
 
 /// Rows as the service writes them, one a line.
 pub(crate) fn rows(lines: &[&str]) -> Rows {
-    let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+    let mut rows = RowsBuilder::new(VISITORS.fields, VISITORS.key, 0);
     for line in lines {
         rows.read_line(line.as_bytes()).unwrap();
     }
-    rows
+    rows.finish()
 }
 
-/// For visitors of one range.
-fn builder() -> Builder {
-    Builder::new(Layout::of(VISITORS.fields))
+/// A builder for visitors of one range.
+fn builder() -> TableBuilder {
+    TableBuilder::new(Layout::of(VISITORS.fields))
 }
 
 /// A row with what else there is of it.
@@ -55,17 +57,17 @@ fn batches(table: &Table) -> Vec<RecordBatch> {
 
 /// `count` plain rows, numbered from `start`.
 fn plain(start: i64, count: i64) -> Rows {
-    let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+    let mut rows = RowsBuilder::new(VISITORS.fields, VISITORS.key, 0);
     for number in start..start + count {
         let path = format!("/{number}");
-        rows.push(&[
+        rows.push([
             Cell::Text(&path),
             Cell::Integer(number),
             Cell::Integer(-number),
             Cell::Integer(7),
         ]);
     }
-    rows
+    rows.finish()
 }
 
 #[test]
@@ -143,37 +145,40 @@ fn extras_keep_to_their_rows_across_batches() {
     assert_eq!(x.iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
     let late = all[1].column(5).as_boolean();
     assert_eq!(late.iter().collect::<Vec<_>>(), [None, None, Some(true)]);
-    assert!(table.row(65_537).unwrap().extra.is_none());
-    assert_eq!(table.row(65_538).unwrap().extra.unwrap()["x"], 3);
+    assert!(table.row(65_537).unwrap().extra().is_none());
+    assert_eq!(table.row(65_538).unwrap().extra().unwrap()["x"], 3);
 }
 
 #[test]
 fn a_column_holds_whatever_came_in_it() {
     for (values, kind) in [
-        (vec!["1", "-2", "null", ""], ExtraType::Int),
+        (vec!["1", "-2", "null", ""], ColumnKind::Integer),
         (
             vec!["9223372036854775807", "-9223372036854775808"],
-            ExtraType::Int,
+            ColumnKind::Integer,
         ),
-        (vec!["1", "2.5"], ExtraType::Float),
-        (vec!["9007199254740992", "2.5"], ExtraType::Float),
+        (vec!["1", "2.5"], ColumnKind::Float),
+        (vec!["9007199254740992", "2.5"], ColumnKind::Float),
         // A whole number that a float would change.
-        (vec!["9007199254740993", "2.5"], ExtraType::Text),
-        (vec!["1e3"], ExtraType::Float),
-        (vec!["true", "null", "false"], ExtraType::Bool),
-        (vec![r#""a""#, "null"], ExtraType::Text),
-        (vec!["null", ""], ExtraType::Text),
+        (vec!["9007199254740993", "2.5"], ColumnKind::Text),
+        (vec!["1e3"], ColumnKind::Float),
+        (vec!["true", "null", "false"], ColumnKind::Bool),
+        (vec![r#""a""#, "null"], ColumnKind::Text),
+        (vec!["null", ""], ColumnKind::Text),
         // A digit more than an integer or a float could keep.
-        (vec!["9223372036854775808"], ExtraType::Text),
-        (vec!["1", "123456789012345678901234567890"], ExtraType::Text),
-        (vec!["1e999"], ExtraType::Text),
-        (vec!["1", "true"], ExtraType::Text),
-        (vec!["1", r#""1""#], ExtraType::Text),
-        (vec!["[1]"], ExtraType::Text),
-        (vec![r#"{"a":{"b":null}}"#, "2"], ExtraType::Text),
+        (vec!["9223372036854775808"], ColumnKind::Text),
+        (
+            vec!["1", "123456789012345678901234567890"],
+            ColumnKind::Text,
+        ),
+        (vec!["1e999"], ColumnKind::Text),
+        (vec!["1", "true"], ColumnKind::Text),
+        (vec!["1", r#""1""#], ColumnKind::Text),
+        (vec!["[1]"], ColumnKind::Text),
+        (vec![r#"{"a":{"b":null}}"#, "2"], ColumnKind::Text),
     ] {
         let table = table_of(&values);
-        let columns = extras::columns(table.extras());
+        let columns = extras::columns(table.others());
         assert_eq!(
             columns.iter().map(|column| column.kind).collect::<Vec<_>>(),
             [kind],
@@ -253,7 +258,7 @@ fn columns_stand_in_the_order_in_which_they_came() {
 /// Rows: M6.
 #[test]
 fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
-    let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
     builder.extend(&plain(0, 3));
     // Their slice was never ended: they have no days.
     let table = builder.finish();
@@ -262,7 +267,7 @@ fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
             error
                 .unwrap()
                 .to_string()
-                .contains("row 0 of a table has no days")
+                .contains("a row of a table has no days")
         );
     }
 }
@@ -274,7 +279,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
         "/",
         r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#,
     );
-    let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
     builder.extend(&rows(&[&line]));
     builder.end_slice(Slice {
         from: "2026-01-01".parse().unwrap(),
@@ -315,8 +320,8 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
         Format::JsonLines,
     ] {
         let mut written = Vec::new();
-        Encoder::new(format, table.layout())
-            .encode(table.records(), &mut written)
+        Encoder::new(format, table.layout)
+            .encode(table.rows(), &mut written)
             .unwrap();
         let written = String::from_utf8(written).unwrap();
         let first = written.lines().next().unwrap();
@@ -410,7 +415,7 @@ fn rows_are_ranked_by_any_column_of_numbers_or_times() {
     );
     assert_eq!(table_of(&["1", "\"2\""]).ranked("total").unwrap(), [0, 1]);
     assert!(table_of(&["1", "\"2\""]).ranked("x").is_err());
-    let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
     for (day, until, start) in [
         ("2026-01-02", "2026-01-03", 0),
         ("2026-01-01", "2026-01-02", 5),

@@ -2,9 +2,9 @@
 
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Rows;
-use docplatform::table::Builder;
+use docplatform::table::TableBuilder;
 use docplatform::table::formats::{Encoder, Format};
-use docplatform::table::record::Layout;
+use docplatform::table::layout::Layout;
 use proptest::prelude::*;
 
 use crate::any::cases;
@@ -39,7 +39,7 @@ fn text(format: Format, lines: &[&str]) -> String {
     String::from_utf8(write(format, &[rows(lines)])).unwrap()
 }
 
-/// What a reader that knows RFC 4180 makes of it.
+/// The cells for a reader that knows RFC 4180.
 pub(crate) fn read(written: &[u8]) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -150,17 +150,17 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
             vec!["/e", "1", "2", "3", "", "", "[]"],
         ]
     );
-    let mut builder = Builder::new(Layout::of(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout::of(VISITORS.fields));
     for page in &pages {
         builder.extend(page);
     }
     let together = builder.finish();
     let mut at_once = Vec::new();
-    Encoder::new(CSV, together.layout())
-        .encode(together.records(), &mut at_once)
+    Encoder::new(CSV, together.layout)
+        .encode(together.rows(), &mut at_once)
         .unwrap();
     assert_eq!(read(&at_once), read(&written), "as if all had come at once");
-    let unspoiled = Encoder::new(CSV, together.layout());
+    let unspoiled = Encoder::new(CSV, together.layout);
     assert!(!unspoiled.is_ragged());
 }
 

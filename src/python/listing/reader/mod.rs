@@ -1,48 +1,46 @@
-//! What every iterator of rows shares: the current page, and the way to the next.
+//! The reader of all iterators of rows: the current page, and the way to the next.
 //!
 //! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
 //! runtime, which its turner keeps until the page has come, so that pages stay in order.
 //!
 //! Here is where an export stands; `turn` hands its rows out.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::{process, vec};
 
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::{Paging, Turn};
+use crate::export::pager::{CheckedPage, Paging};
+use crate::export::position::PagePosition;
 use crate::export::source;
 use crate::export::stream::{ExportStream, Remainder};
-use crate::export::trail::Mark;
 use crate::listing::Listing;
-use crate::listing::rows::{Rows, Totals};
-use crate::python::bridge::inbox::Inside;
+use crate::listing::page::Totals;
+use crate::listing::rows::Rows;
+use crate::python::bridge::inbox::ActiveOperations;
 use crate::python::client::handle::Handle;
-use crate::python::errors;
+use crate::python::prelude::*;
 
 mod turn;
 
 pub(crate) use turn::Iteration;
 
 /// A page whose rows are Python objects, and how far they were handed out.
-struct PageAtHand {
+struct CurrentPage {
     rows: vec::IntoIter<Py<PyAny>>,
     /// The rest went another way.
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
     source: Rows,
-    mark: Arc<Mark>,
+    position: Arc<PagePosition>,
 }
 
-impl PageAtHand {
+impl CurrentPage {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark
-            .behind(self.mark.rows().saturating_sub(self.rows.len()))
+        self.position
+            .checkpoint(self.position.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -50,11 +48,11 @@ impl PageAtHand {
     }
 }
 
-struct State {
+struct ReaderState {
     pid: u32,
     stream: Arc<AsyncMutex<ExportStream>>,
-    turns: u64,
-    page: Option<PageAtHand>,
+    pages_taken: u64,
+    page: Option<CurrentPage>,
     /// Where it began, until there is a page.
     start: Checkpoint,
     handed: u64,
@@ -64,7 +62,7 @@ struct State {
     ended: bool,
 }
 
-impl Drop for State {
+impl Drop for ReaderState {
     fn drop(&mut self) {
         if self.pid != process::id() {
             // A forked child: the parent's requests are not to be touched.
@@ -73,25 +71,25 @@ impl Drop for State {
     }
 }
 
-impl State {
+impl ReaderState {
     fn place(&self) -> Checkpoint {
         self.page
             .as_ref()
-            .map_or_else(|| self.start.clone(), PageAtHand::place)
+            .map_or_else(|| self.start.clone(), CurrentPage::place)
     }
 }
 
-pub(crate) struct RowReader {
+pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     paging: Paging,
-    inside: Arc<Inside>,
+    inside: Arc<ActiveOperations>,
     /// Locked for moments, and never while Python runs.
-    state: Mutex<State>,
+    state: Mutex<ReaderState>,
 }
 
 impl RowReader {
     /// `refresh`: the rows are fetched even if the store has them.
-    pub(crate) fn new(
+    pub fn new(
         handle: Arc<Handle>,
         on_budget: WaitOrStop,
         refresh: bool,
@@ -99,14 +97,14 @@ impl RowReader {
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
         let source = source::source(handle.client()?.on_budget(on_budget), &start, refresh);
-        let state = State {
+        let state = ReaderState {
             pid: process::id(),
             stream: Arc::new(AsyncMutex::new(ExportStream::new(
                 source,
                 start.clone(),
                 paging,
             ))),
-            turns: 0,
+            pages_taken: 0,
             page: None,
             // An export that was finished before asks for no page any more.
             totals: start.totals.filter(|_| start.done),
@@ -118,21 +116,21 @@ impl RowReader {
         Ok(Arc::new(Self {
             handle,
             paging,
-            inside: Arc::new(Inside::new()),
+            inside: Arc::new(ActiveOperations::new()),
             state: Mutex::new(state),
         }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReaderState> {
         crate::lock(&self.state)
     }
 
-    pub(crate) fn inside(&self) -> &Arc<Inside> {
+    pub fn inside(&self) -> &Arc<ActiveOperations> {
         &self.inside
     }
 
     /// Begins a pass. One after the end is a mistake that silence would hide.
-    pub(crate) fn begin(&self) -> PyResult<()> {
+    pub fn begin(&self) -> PyResult<()> {
         if self.state().ended {
             return Err(PyRuntimeError::new_err(
                 "this iterator was read to its end; call the client's method again for a new one",
@@ -142,31 +140,31 @@ impl RowReader {
     }
 
     /// Where to continue: after the last row that was handed out.
-    pub(crate) fn checkpoint(&self) -> String {
+    pub fn checkpoint(&self) -> String {
         self.state().place().text()
     }
 
-    pub(crate) fn tell_checkpoint(
+    pub fn tell_checkpoint(
         self: &Arc<Self>,
     ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
         let reader = Arc::clone(self);
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    pub(crate) fn has_store(&self) -> bool {
+    pub fn has_store(&self) -> bool {
         self.handle
             .client()
             .is_ok_and(|client| client.settings().store.is_some())
     }
 
-    /// What it lists and how far it is, without asking for anything.
-    pub(crate) fn repr(&self, class: &str) -> String {
+    /// The listing and its position, without a request.
+    pub fn repr(&self, class: &str) -> String {
         let place = self.state().place();
         let mut parts = vec![format!(
             "path='{}'",
-            crate::text::safe(place.listing.path(), 120)
+            crate::text::safe(&place.listing.path, 120)
         )];
-        for (name, value) in place.listing.query() {
+        for (name, value) in &place.listing.query {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
         format!(
@@ -176,16 +174,16 @@ impl RowReader {
         )
     }
 
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         self.state().warnings.clone()
     }
 
-    pub(crate) fn listing(&self) -> Listing {
+    pub fn listing(&self) -> Listing {
         self.state().start.listing.clone()
     }
 
     /// The most rows that are still handed out, if that is known.
-    pub(crate) fn most(&self) -> Option<u64> {
+    pub fn most(&self) -> Option<u64> {
         self.paging_after(self.state().handed).max_rows
     }
 
@@ -201,7 +199,7 @@ impl RowReader {
     /// The stream, and how many pages had been taken when this reader last saw it.
     pub(super) fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
-        (Arc::clone(&state.stream), state.turns)
+        (Arc::clone(&state.stream), state.pages_taken)
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.
@@ -217,10 +215,10 @@ impl RowReader {
                 let spent = page.source.len() - page.rows.len();
                 let mut rows = page.source.clone();
                 rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
-                Turn {
+                CheckedPage {
                     rows,
                     findings: Vec::new(),
-                    mark: Arc::clone(&page.mark),
+                    position: Arc::clone(&page.position),
                 }
             });
         Remainder {
@@ -234,7 +232,10 @@ impl RowReader {
     pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
         let last = stream.arrived();
         let mut state = self.state();
-        state.start = last.map_or_else(|| state.place(), |mark| mark.behind(mark.rows()));
+        state.start = last.map_or_else(
+            || state.place(),
+            |position| position.checkpoint(position.rows()),
+        );
         state.handed += rows;
         state.ended |= ended;
         state.totals = state.totals.or(stream.totals());

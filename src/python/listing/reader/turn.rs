@@ -1,38 +1,30 @@
 //! Iteration: the rows of the current page, and the turn to the next page.
 
-use std::sync::Arc;
-
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
-use pyo3::types::PyList;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::Turn;
+use crate::export::pager::CheckedPage;
 use crate::export::stream::ExportStream;
-use crate::python::bridge::call::CallOut as _;
-use crate::python::bridge::inbox::Inbox;
-use crate::python::bridge::operation::{Next, Operation};
-use crate::python::convert;
-use crate::python::listing::reader::{PageAtHand, RowReader};
+use crate::python::listing::reader::{CurrentPage, RowReader};
 use crate::python::listing::rows;
+use crate::python::prelude::*;
 
 /// How an iterator goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct Iteration {
+pub struct Iteration {
     /// The method, as Python names it.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Takes the next from the current page, if it has one.
-    pub(crate) take: fn(&RowReader, Python<'_>) -> PyResult<Option<Py<PyAny>>>,
+    pub take: fn(&RowReader, Python<'_>) -> PyResult<Option<Py<PyAny>>>,
     /// How the end is reported: `StopIteration` or `StopAsyncIteration`.
-    pub(crate) stop: fn() -> PyErr,
+    pub stop: fn() -> PyErr,
     /// How many Python frames up the code is that a warning is about.
-    pub(crate) depth: i32,
+    pub depth: i32,
 }
 
 impl RowReader {
-    pub(crate) fn take_row(&self) -> Option<Py<PyAny>> {
+    pub fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.closed)?;
         let row = page.rows.next()?;
@@ -40,11 +32,11 @@ impl RowReader {
         Some(row)
     }
 
-    /// What is left of the current page, as a page of its own. That is made before its rows are taken: a Ctrl-C that strikes
-    /// there leaves them for the next call.
-    pub(crate) fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+    /// The rest of the current page, as a page of its own. The page is made before its rows are taken, so that Ctrl-C leaves them for
+    /// the next call.
+    pub fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
-            let (mark, offset, rows) = {
+            let (position, offset, rows) = {
                 let state = self.state();
                 let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else {
                     return Ok(None);
@@ -55,11 +47,11 @@ impl RowReader {
                     .iter()
                     .map(|row| row.clone_ref(py))
                     .collect();
-                (Arc::clone(&page.mark), page.place().offset, rows)
+                (Arc::clone(&page.position), page.place().offset, rows)
             };
-            let (count, has_more) = (rows.len(), mark.shape().has_more);
+            let (count, has_more) = (rows.len(), position.has_more);
             let rows = PyList::new(py, rows)?;
-            let made = match mark.shape().totals {
+            let made = match position.totals {
                 Some(totals) => {
                     let totals = convert::totals(py, totals)?;
                     convert::named_tuple(py, "VisitorsPage")?
@@ -69,8 +61,9 @@ impl RowReader {
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
-            let is_it =
-                |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
+            let is_it = |page: &&mut CurrentPage| {
+                Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
+            };
             if let Some(page) = state
                 .page
                 .as_mut()
@@ -84,8 +77,8 @@ impl RowReader {
         }
     }
 
-    /// The operation that turns pages until something can be taken.
-    pub(crate) fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
+    /// The operation that reads pages until something can be taken.
+    pub fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         let reader = Arc::clone(self);
         self.turn(how.name, how.depth, move |py, more| {
             if let Some(taken) = (how.take)(&reader, py)? {
@@ -101,8 +94,8 @@ impl RowReader {
     }
 
     /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken only then.
-    pub(crate) fn next_lazily(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
-        if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
+    pub fn next_lazily(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
+        if self.state().page.as_ref().is_none_or(CurrentPage::is_spent) {
             return self.next(how);
         }
         let reader = Arc::clone(self);
@@ -115,7 +108,7 @@ impl RowReader {
     }
 
     /// The totals, from the first page; that page is kept for a caller that asks for rows.
-    pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Operation> {
+    pub fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Operation> {
         let known = self.state().totals;
         if let Some(totals) = known {
             return Ok(Operation::ready(name, move |py| {
@@ -135,7 +128,7 @@ impl RowReader {
         })
     }
 
-    /// The operation that turns a page, unless another caller has just done so.
+    /// The operation that pages_taken a page, unless another caller has just done so.
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
@@ -152,7 +145,7 @@ impl RowReader {
             async move {
                 client?;
                 let mut guard = stream.lock_owned().await;
-                if guard.turns != seen {
+                if guard.pages_taken != seen {
                     return Ok(None);
                 }
                 let observer: Arc<dyn ExportObserver> = inbox;
@@ -168,7 +161,7 @@ impl RowReader {
             let Some(turn) = stream.front() else {
                 return then(py, false);
             };
-            let rows = rows::to_py(py, &turn.rows, turn.mark.shape().days)?;
+            let rows = rows::to_py(py, &turn.rows, turn.position.days)?;
             let Some(turn) = stream.take() else {
                 return then(py, false);
             };
@@ -189,16 +182,16 @@ impl RowReader {
     }
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
-    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
-        let page = PageAtHand {
+    fn put(&self, turn: CheckedPage, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
+        let page = CurrentPage {
             rows: rows.into_iter(),
             closed: false,
             source: turn.rows,
-            mark: turn.mark,
+            position: turn.position,
         };
-        let totals = page.mark.shape().totals;
+        let totals = page.position.totals;
         let mut state = self.state();
-        state.turns = stream.turns;
+        state.pages_taken = stream.pages_taken;
         state.totals = state.totals.or(totals);
         state.warnings = stream.warnings();
         let old = state.page.replace(page);

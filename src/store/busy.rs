@@ -1,30 +1,30 @@
-//! How long a piece of work waits for a lock on the file: until its time is over or its caller is gone. It is kept in a
-//! thread local, because SQLite's busy handler is a function pointer without data.
+//! SQLite's busy handler: work waits for a lock on the file until its time is over or its caller has left. The timeout is a thread
+//! local, because the handler is a function pointer without data.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long work waits for a lock, counted from when it was asked for: what stands in line waits at the same time.
+/// The longest wait for a lock, counted from the submission of the work.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(30);
 /// The longest pause between two tries.
 const MAX_LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// Of the work that this thread does.
-    static CURRENT: RefCell<Option<Patience>> = const { RefCell::new(None) };
+    /// The timeout of this thread's current work.
+    static CURRENT: RefCell<Option<BusyTimeout>> = const { RefCell::new(None) };
 }
 
 #[derive(Clone)]
-pub(super) struct Patience {
+pub(super) struct BusyTimeout {
     until: Instant,
-    /// Gone when the caller is; `None`: the work is done in any case.
+    /// Dead after the caller has left. `None` for work that is done in any case.
     caller: Option<Weak<()>>,
 }
 
-impl Patience {
-    /// Of work that is done in any case.
+impl BusyTimeout {
+    /// The timeout of work that is done in any case.
     pub(super) fn in_any_case() -> Self {
         Self {
             until: Instant::now() + MAX_LOCK_WAIT,
@@ -32,7 +32,7 @@ impl Patience {
         }
     }
 
-    /// Of work that is wanted for as long as the second value lives.
+    /// The timeout of work that is wanted while the second value lives.
     pub(super) fn of_caller() -> (Self, Arc<()>) {
         let caller = Arc::new(());
         (
@@ -51,7 +51,7 @@ impl Patience {
             .is_none_or(|caller| caller.strong_count() > 0)
     }
 
-    /// Does `work`, which meets locks with this patience.
+    /// Does `work` with this timeout.
     pub(super) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         CURRENT.set(Some(self.clone()));
         let result = work();
@@ -60,9 +60,9 @@ impl Patience {
     }
 }
 
-/// SQLite's busy handler: waits a moment, and says whether to try again.
+/// The busy handler. It pauses, and says whether to try again.
 pub(super) fn wait(tries: i32) -> bool {
-    let patient = |patience: &Patience| patience.wanted() && Instant::now() < patience.until;
+    let patient = |timeout: &BusyTimeout| timeout.wanted() && Instant::now() < timeout.until;
     let again = CURRENT.with_borrow(|current| current.as_ref().is_some_and(patient));
     if again {
         let tries = u64::try_from(tries).unwrap_or(0);

@@ -7,45 +7,40 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::dates::slices::Slice;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Totals};
+use crate::listing::page::Totals;
+use crate::listing::rows::Identity;
 
-/// A page without its rows. The positions after its rows share it.
+/// A page's position in the export, and what checkpoints after its rows need of it.
 #[derive(Debug)]
-pub struct PageShape {
+pub struct PagePosition {
+    /// The position before the page's first row.
+    pub(super) before: Checkpoint,
+    /// The position after its last row; `None` if rows were held back at its end.
+    pub(super) after: Option<Checkpoint>,
+    /// The rows that are handed out.
+    pub(super) rows: Vec<Identity>,
+    /// Whether positions in the page may differ from positions in the table.
+    pub(super) by_row: bool,
     /// How many rows came.
-    pub received: u32,
+    pub(super) received: u32,
     /// How many were asked for.
-    pub limit: u32,
-    /// How many of the first came with the pages before it: see [`Trail::overlap`].
-    pub overlap: u32,
+    pub(super) limit: u32,
+    /// How many of the first came with the pages before it: see [`ExportPosition::overlap`].
+    pub(super) overlap: u32,
     /// Their positions in the answer, if they are not simply the first ones.
-    pub kept: Option<Box<[u32]>>,
+    pub(super) kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
-    pub whole: bool,
+    pub(super) whole: bool,
     /// Whether the service says that there is more.
     pub has_more: bool,
     pub totals: Option<Totals>,
     /// The cursor of the next page.
-    pub cursor: Option<String>,
+    pub(super) cursor: Option<String>,
     /// The slice that it is of, if the range is read in several.
     pub days: Option<Slice>,
 }
 
-/// A page's place in the export.
-#[derive(Debug)]
-pub struct Mark {
-    /// As before the page's first row.
-    before: Checkpoint,
-    /// As after its last row; `None` if rows were held back at its end.
-    behind: Option<Checkpoint>,
-    /// The rows that are handed out.
-    rows: Vec<Identity>,
-    /// Positions in the page may not be positions in the table.
-    by_row: bool,
-    shape: PageShape,
-}
-
-impl Mark {
+impl PagePosition {
     /// How many of the page's rows are handed out.
     pub fn rows(&self) -> usize {
         self.rows.len()
@@ -56,17 +51,12 @@ impl Mark {
         self.before.offset
     }
 
-    /// The page without its rows.
-    pub fn shape(&self) -> &PageShape {
-        &self.shape
-    }
-
-    /// The position after the first `handed` rows of the page.
-    pub fn behind(&self, handed: usize) -> Checkpoint {
+    /// The checkpoint after the first `handed` rows of the page.
+    pub fn checkpoint(&self, handed: usize) -> Checkpoint {
         if handed >= self.rows.len()
-            && let Some(behind) = &self.behind
+            && let Some(after) = &self.after
         {
-            return behind.clone();
+            return after.clone();
         }
         let mut place = self.before.clone();
         let rows = self.rows.get(..handed).unwrap_or(&self.rows);
@@ -75,14 +65,14 @@ impl Mark {
         };
         place.rows = place.rows.saturating_add(rows.len() as u64);
         if self.by_row {
-            // Ask for the page again, and know its rows.
+            // The next request gets the page again and skips these rows.
             place.remember(rows, place.near + rows.len());
             if place.listing.endpoint().key.is_none() && place.listing.paged_by() == PagedBy::Offset
             {
                 place.skip += rows.len();
             }
         } else {
-            let position = self.shape.kept.as_ref().and_then(|kept| kept.get(last));
+            let position = self.kept.as_ref().and_then(|kept| kept.get(last));
             let received = position.map_or(rows.len() as u64, |&position| u64::from(position) + 1);
             place.offset = place.offset.saturating_add(received);
             place.remember(rows, 0);
@@ -92,26 +82,26 @@ impl Mark {
     }
 }
 
-/// An export's place, which goes from page to page.
+/// The position of an export, which moves from page to page.
 #[derive(Debug)]
-pub(crate) struct Trail {
+pub(crate) struct ExportPosition {
     /// Where the next page starts.
     pub(crate) place: Checkpoint,
-    /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
+    /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
-    /// Where neither offsets tell pages apart nor keys rows: how many rows from here on were handed out before. All are of the
-    /// page that the export was resumed in, which may now come as several shorter ones.
+    /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are rows of the page in
+    /// the middle of the resumed export; it may now come as several shorter pages.
     skip: usize,
     by_offset: bool,
     /// The slices that the range is read in; none where it is read as a whole.
     slices: Vec<Slice>,
 }
 
-impl Trail {
+impl ExportPosition {
     /// Continues at `place`.
     pub(crate) fn new(mut place: Checkpoint) -> Self {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
-        // Checked where it was made.
+        // The listing was checked when it was made.
         let mut slices = place.listing.slices().unwrap_or_default();
         slices.truncate(place.begun.unwrap_or(slices.len()));
         let near = place.near;
@@ -129,18 +119,18 @@ impl Trail {
         }
     }
 
-    /// The slice that the next page is of, if the range is read in several.
+    /// The slice of the next page, if the range is read in several.
     pub(crate) fn days(&self) -> Option<Slice> {
         self.slices.get(self.place.slice).copied()
     }
 
-    /// The days that the next page is of: those of its slice, or of the whole range if both ends are days.
+    /// The days of the next page: those of its slice, or of the whole range if both ends are days.
     pub(crate) fn range(&self) -> Option<Slice> {
         self.days().or_else(|| self.place.listing.range())
     }
 
-    /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, and
-    /// of rows without keys, each slice has its own.
+    /// The identities of the next page's rows within the whole export. Rows that sum up their slice, and rows without keys, are
+    /// different rows in each slice.
     pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
@@ -165,8 +155,8 @@ impl Trail {
         self.skip.min(received)
     }
 
-    /// How many of the next page's first rows are the last ones that short pages brought: rows without a key are known by their
-    /// order, as equal ones may be two.
+    /// How many of the next page's first rows repeat the last rows of short pages. Rows without a key are compared in
+    /// their order, because two equal rows may both be right.
     pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
         if !self.is_irregular() || rows.iter().any(Identity::has_key) {
             return 0;
@@ -183,7 +173,7 @@ impl Trail {
         let most = known.len().min(rows.len());
         let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
         (1..=most).rev().find(is_end).unwrap_or_else(|| {
-            // A page may be too short to come to their end. Where there are equal rows, that would be a guess.
+            // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
             let differ = known
                 .iter()
                 .map(|row| row.whole)
@@ -211,75 +201,64 @@ impl Trail {
         self.place.irregular
     }
 
-    /// The offset from which on none of the rows that came at `place` and before can come twice.
+    /// The offset after the last row that can come twice of those at `place` and before.
     pub(crate) fn until(&self) -> u64 {
         self.near
             .back()
             .map_or(self.place.offset + self.skip as u64, |(_, until)| *until)
     }
 
-    /// Moves on after a page of this shape, of which these rows are handed out.
-    pub(crate) fn step(&mut self, mut shape: PageShape, rows: Vec<Identity>) -> Mark {
-        // Known from the first row on: a part that goes on within this page is to see that they moved.
-        self.place.totals = self.place.totals.or(shape.totals);
-        let before = self.place.clone();
-        let is_short = shape.received < shape.limit;
-        self.place.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;
-        // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
-        // is to know the rows, as their positions may be no offsets.
-        let by_row = self.place.irregular || !self.by_offset || is_short;
-        if by_row {
-            shape.kept = None;
+    /// Moves on after a page, and completes its position.
+    pub(crate) fn step(&mut self, page: &mut PagePosition) {
+        // Totals are part of the first checkpoint, so that an export resumed within this page sees them change.
+        self.place.totals = self.place.totals.or(page.totals);
+        page.before = self.place.clone();
+        let is_short = page.received < page.limit;
+        self.place.irregular |= self.by_offset && page.has_more && page.received != page.limit;
+        // Most exports end with a short last page, and so does one that leaves rows out: the next part has to know the
+        // rows, as their positions may be no offsets.
+        page.by_row = self.place.irregular || !self.by_offset || is_short;
+        if page.by_row {
+            page.kept = None;
         }
         let left = self
             .skip
-            .saturating_sub((shape.received - shape.overlap) as usize);
-        self.skip = if shape.has_more { left } else { 0 };
-        if !self.by_offset {
+            .saturating_sub((page.received - page.overlap) as usize);
+        self.skip = if page.has_more { left } else { 0 };
+        let near = if self.by_offset {
+            let step = if page.has_more && is_short {
+                page.received
+            } else {
+                page.limit
+            };
+            let offset = page.before.offset;
+            self.place.offset = offset.saturating_add(u64::from(step));
+            let until = offset.saturating_add(u64::from(page.limit.max(page.received)));
+            self.near.push_back((page.rows.len(), until));
+            // Each short page starts within those before it, which can bring their rows again.
             let place = &mut self.place;
-            place.offset = place.offset.saturating_add(u64::from(shape.received));
-            place.cursor.clone_from(&shape.cursor);
-            return self.end(before, shape, rows, by_row, self.skip);
-        }
-        let step = if shape.has_more && is_short {
-            shape.received
+            while self
+                .near
+                .pop_front_if(|(_, until)| *until <= place.offset)
+                .is_some()
+            {}
+            let near = if place.irregular {
+                self.near.iter().map(|(rows, _)| rows).sum()
+            } else {
+                0
+            };
+            place.skip = self.skip.min(near);
+            near
         } else {
-            shape.limit
+            let place = &mut self.place;
+            place.offset = place.offset.saturating_add(u64::from(page.received));
+            place.cursor.clone_from(&page.cursor);
+            self.skip
         };
         let place = &mut self.place;
-        place.offset = before.offset.saturating_add(u64::from(step));
-        let until = before
-            .offset
-            .saturating_add(u64::from(shape.limit.max(shape.received)));
-        self.near.push_back((rows.len(), until));
-        // Each short page starts within those before it, which can bring their rows again.
-        while self
-            .near
-            .pop_front_if(|(_, until)| *until <= place.offset)
-            .is_some()
-        {}
-        let near = if self.place.irregular {
-            self.near.iter().map(|(rows, _)| rows).sum()
-        } else {
-            0
-        };
-        self.place.skip = self.skip.min(near);
-        self.end(before, shape, rows, by_row, near)
-    }
-
-    /// The mark of a page, after which the next slice may come.
-    fn end(
-        &mut self,
-        before: Checkpoint,
-        shape: PageShape,
-        rows: Vec<Identity>,
-        by_row: bool,
-        near: usize,
-    ) -> Mark {
-        let place = &mut self.place;
-        place.rows = place.rows.saturating_add(rows.len() as u64);
-        place.remember(&rows, near);
-        if shape.whole && !shape.has_more {
+        place.rows = place.rows.saturating_add(page.rows.len() as u64);
+        place.remember(&page.rows, near);
+        if page.whole && !page.has_more {
             place.done = place.slice + 1 >= self.slices.len();
             if !place.done {
                 (place.offset, place.cursor) = (0, None);
@@ -287,13 +266,6 @@ impl Trail {
                 self.near.clear();
             }
         }
-        let behind = shape.whole.then(|| place.clone());
-        Mark {
-            before,
-            behind,
-            rows,
-            by_row,
-            shape,
-        }
+        page.after = page.whole.then(|| place.clone());
     }
 }
