@@ -346,16 +346,15 @@ fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> 
         return Some(message![why, Advice::CheckProxy {}]);
     }
     if root == PROXY_407 {
-        return Some(match has_login {
-            true => message![
-                format!("the proxy {proxy} refuses the user name or password of its URL (407)"),
+        let (why, advice) = if *has_login {
+            (
+                "refuses the user name or password of its URL",
                 Advice::CheckProxy {},
-            ],
-            false => message![
-                format!("the proxy {proxy} asks for a user name and password (407)"),
-                Advice::ProxyLogin {},
-            ],
-        });
+            )
+        } else {
+            ("asks for a user name and password", Advice::ProxyLogin {})
+        };
+        return Some(message![format!("the proxy {proxy} {why} (407)"), advice]);
     }
     let why = match root.strip_prefix("tunnel error: ")? {
         // Neither a 200 nor a 407: hyper-util does not say which.
