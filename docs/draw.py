@@ -88,7 +88,7 @@ def report(chromium: Browser) -> None:
     with TemporaryDirectory() as folder:
         file, picture = Path(folder) / "report.html", PICTURES / "report.png"
         _docplatform("report", MONTH, "-q", "-o", str(file))
-        page = chromium.new_page(viewport={"width": 1_100, "height": 820}, device_scale_factor=2)
+        page = chromium.new_page(viewport={"width": 960, "height": 820}, device_scale_factor=2)
         page.goto(file.as_uri())
         page.screenshot(path=picture)
     shrink(picture, 1_640)

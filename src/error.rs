@@ -6,8 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::text::message::Message;
+use crate::text::named_enum;
 
-/// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
+/// The kind of a failure. `src/python/errors.rs` gives each its Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A setting is missing or unusable.
@@ -81,27 +82,17 @@ impl Kind {
     }
 }
 
-/// What is known about a write that did not return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// No byte of the request was written.
-    NotSent,
-    /// A complete final answer refused it.
-    Rejected,
-    /// Bytes may have left and there is no trustworthy verdict.
-    Unknown,
-    /// The object that was asked for came, but it cannot be read.
-    Applied,
-}
-
-impl Outcome {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotSent => "not_sent",
-            Self::Rejected => "rejected",
-            Self::Unknown => "unknown",
-            Self::Applied => "applied",
-        }
+named_enum! {
+    /// The outcome of a write that did not return.
+    Outcome {
+        /// No byte of the request was written.
+        NotSent = "not_sent",
+        /// A complete final answer refused it.
+        Rejected = "rejected",
+        /// Bytes may have left, and no answer says whether the write happened.
+        Unknown = "unknown",
+        /// The object that was asked for came, but it cannot be read.
+        Applied = "applied",
     }
 }
 
@@ -112,9 +103,9 @@ pub struct Attempt {
     pub number: u32,
     /// The status, if an answer's head came.
     pub status: Option<u16>,
-    /// The class of the error that it would be; `None` if it went well.
+    /// The class of its error; `None` after a success.
     pub class: Option<&'static str>,
-    /// What went wrong, in words, with the service's request id if it gave one.
+    /// The failure in words, with the service's request id if it gave one.
     pub error: String,
     pub elapsed: Duration,
     /// The pause before it.
@@ -129,13 +120,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone)]
 pub struct Error(Box<Details>);
 
-/// What an [`Error`] carries.
+/// The facts of an [`Error`].
 #[derive(Debug, Clone, Default)]
 pub struct Details {
     pub kind: Kind,
     /// The text for people, complete and without secrets.
     pub message: Message,
-    /// What it means for a write. For a read, only `NotSent` is used.
+    /// The outcome of a write. For a read, only `NotSent` is used.
     pub outcome: Option<Outcome>,
     pub status: Option<u16>,
     /// The service's own message, if the body has one.
@@ -145,7 +136,7 @@ pub struct Details {
     pub request_id: Option<String>,
     /// How long the service asked to wait.
     pub retry_after: Option<Duration>,
-    /// When the request budget grants the next one.
+    /// The time at which the request budget grants the next request.
     pub resets_at: Option<Timestamp>,
     /// Whether the same call may succeed later, as the retry policy sees it.
     pub transient: bool,
@@ -188,7 +179,7 @@ impl Error {
         self
     }
 
-    /// The same error, of what was to happen before a request: nothing was sent, unless more is known.
+    /// The same error of a step before the request: nothing was sent, unless its outcome says more.
     #[must_use]
     pub fn or_not_sent(self) -> Self {
         let outcome = self.outcome.or(Some(Outcome::NotSent));

@@ -28,14 +28,14 @@ pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The users that share a budget and its exports.
+/// The users who share a budget and its exports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Organization {
     /// The holder of this key. The store knows it by a keyed hash.
     Key(ApiKey),
     /// Everyone who gives this name: the holders of several keys of one organization.
     Name(String),
-    /// The same, for new jobs in this project.
+    /// Everyone of an organization who creates jobs in this project.
     Jobs(Segment, Box<Self>),
 }
 
@@ -75,12 +75,12 @@ impl Owner {
     }
 }
 
-/// How many requests an hour are allowed, and how many of them are reserved for others.
+/// The limit of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// Requests in an hour, over all who share the ledger.
     pub per_hour: u64,
-    /// How many of them are left to others.
+    /// Requests of that hour that are left to others.
     pub reserve: u64,
     /// The longest time from a request's entry to its answer: the request may wait for other calls before it is sent.
     pub patience: Millis,

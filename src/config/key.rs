@@ -20,10 +20,10 @@ const MIN_HINTED_KEY: usize = 20;
 /// A key's beginning of this many characters, its fixed prefix included, is as secret as the key.
 pub(super) const KEY_PREFIX: usize = 16;
 
-/// As many characters of its secret part in a row are too, wherever they stand in it.
+/// Any run of this many characters of its secret part is as secret as the key.
 const KEY_PART: usize = 9;
 
-/// The most bytes that are read of a key's file, as some never end.
+/// The most bytes that are read of a key's file: a device may never end.
 const MAX_KEY_FILE: u64 = 4096;
 
 /// The longest wait for its content: it may be a pipe whose writer starts later.
@@ -39,10 +39,10 @@ const FINGERPRINT: usize = 16;
 #[derive(Clone, Debug)]
 pub struct ApiKey(SecretString);
 
-/// How a newer key is had after a 401.
+/// The source of a newer key after a 401.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Renewal {
-    /// There is none.
+    /// No source.
     #[default]
     Never,
     /// Its file is read again.
@@ -86,7 +86,7 @@ impl ApiKey {
                 "others can read the file of the API key: chmod 600 {shown}"
             )),
             Ok((_, text)) => Ok(text.expose_secret().trim().into()),
-            // It may be the key itself, which nobody is to see.
+            // The name may be the key itself, so no error shows it.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",
@@ -132,13 +132,13 @@ impl ApiKey {
     /// Whether `text` repeats the key, or enough of it to give it away.
     pub(super) fn is_in(&self, text: &str) -> bool {
         let key = self.0.expose_secret();
-        // A service may leave out the prefix, which all keys of a kind share.
+        // A service may leave out the prefix, because all keys of a kind share it.
         let secret = key.split_once('_').map_or(key, |(_, secret)| secret);
         redact::repeats(text, key, KEY_PREFIX) || redact::repeats_part(text, secret, KEY_PART)
     }
 }
 
-/// Reads the beginning of a file on a thread of its own: a pipe may have no writer, and a terminal nobody who types.
+/// Reads the beginning of a file on its own thread, because a pipe without a writer never answers.
 fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, SecretString)> {
     let (sender, answer) = mpsc::channel();
     let read = move || {
@@ -156,7 +156,7 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a file that is not there may be a key: long, without an ending, and in no directory that is there.
+/// Whether the name of a missing file may be a key: it is long, has no ending, and its directory does not exist.
 fn is_like_a_key(name: &Path) -> bool {
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY && name.extension().is_none();
     let is_bare = |directory: &Path| directory.as_os_str().is_empty() || !directory.exists();

@@ -28,7 +28,7 @@ pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
 /// Shorter values of headers are not searched for as secrets.
 const MIN_SECRET_HEADER: usize = 8;
 
-/// Checked settings. Cheap to share; printing them shows no secret. What is named as in [`Options`] is described there.
+/// Checked settings. Printing them shows no secret. [`Options`] describes the fields that have the same names.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `None`: the function of [`Renewal::Function`] is asked for it.
@@ -47,22 +47,22 @@ pub struct Settings {
     pub headers: HeaderMap,
     pub max_response_bytes: usize,
     pub job_path: Template,
-    /// What the connections need to know.
+    /// The settings of the connections.
     pub wire: Wire,
     pub terms: Option<Terms>,
-    /// The budget of new jobs in each project, if there is one.
+    /// The budget of new jobs in each project.
     pub job_terms: Option<Terms>,
     pub settle_days: u32,
     pub refresh: bool,
-    /// What the store needs to know; `None`: there is none.
+    /// The settings of the store; `None` without a store.
     pub store: Option<StoreSettings>,
 }
 
-/// The settings of the store: where it is, and whose.
+/// The settings of the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreSettings {
     pub path: PathBuf,
-    /// Whose requests and exports they are.
+    /// The owner of its requests and exports.
     pub owner: Owner,
 }
 

@@ -1,4 +1,4 @@
-//! The options of a client: what a user may give, which environment variables stand in for it, and how it is checked.
+//! The options of a client: their defaults, their environment variables, and their checks.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ macro_rules! for_each_option {
             base_url: Option<String> = None;
             /// The project of calls that name none; from the environment if `None`.
             project_id: Option<String> = None;
-            /// Seconds for one attempt; a write has twice that.
+            /// Seconds for one attempt. A write has twice as long.
             timeout: f64 = 30.0;
             /// Seconds to resolve, connect and shake hands.
             connect_timeout: f64 = 5.0;
@@ -58,22 +58,22 @@ macro_rules! for_each_option {
             max_response_bytes: u64 = 32 * 1024 * 1024;
             /// Where a job is read.
             job_path: String = "/v2/agent/{project_id}/job/{id}".to_owned();
-            /// Analytics requests an hour, over all who share the ledger; from the environment where `None`, or no budget
-            /// is kept.
+            /// Analytics requests an hour, over all who share the ledger. From the environment if `None`; without that, no
+            /// budget is kept.
             requests_per_hour: Option<u64> = None;
-            /// How many of them are left to others; from the environment if `None`.
+            /// Requests of that hour that are left to others; from the environment if `None`.
             reserve: Option<u64> = None;
-            /// Jobs that are created in an hour in each project, over all who share the ledger; from the environment where
-            /// `None`, or no such budget is kept.
+            /// Jobs created in an hour in each project, over all who share the ledger. From the environment if `None`; without
+            /// that, no such budget is kept.
             jobs_per_hour: Option<u64> = None;
-            /// The file that caches; from the environment if `None`.
+            /// The path of the store; from the environment if `None`.
             store: Option<PathBuf> = None;
-            /// How many days after its end a range is treated as final.
+            /// Days after its end until a range is treated as final.
             settle_days: u32 = 2;
-            /// Whether ranges are fetched again that the store has.
+            /// Whether ranges in the store are fetched again.
             refresh: bool = false;
-            /// The name under which the store keeps a budget that several keys share; from the environment where `None`, or
-            /// the key stands for it.
+            /// The store's name for a budget that several keys share. From the environment if `None`; without that, the key
+            /// stands for it.
             organization: Option<String> = None;
         }
     };
@@ -83,13 +83,13 @@ pub(crate) use for_each_option;
 
 macro_rules! define_options {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
-        /// What a user may give, unchecked. A client keeps it to make handles and copies.
+        /// The options as the user gave them, unchecked. A client keeps them to make handles and copies.
         #[derive(Debug, Clone)]
         pub struct Options {
             $($(#[$doc])* pub $name: $type,)*
             /// The settings that came from the environment, each with its variable, which errors name.
             pub from_env: Vec<(&'static str, &'static str)>,
-            /// How a newer key is had.
+            /// The source of a newer key.
             pub renewal: Renewal,
         }
 
@@ -171,7 +171,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Whose data the environment names, as far as it does: the address, and the organization or else the key's.
+    /// The owner that the environment names: the address, and the organization or else the key.
     pub fn owner_of(
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<(Option<String>, Option<Organization>)> {
@@ -348,325 +348,12 @@ impl Options {
         })
     }
 
-    /// Why these options must not be pickled, if they hold secrets besides the key.
+    /// The option that forbids pickling, because it holds a secret besides the key.
     pub fn secret(&self) -> Option<&'static str> {
         if !self.headers.is_empty() {
             return Some("headers");
         }
         let userinfo = |proxy: &SecretString| proxy.expose_secret().contains('@');
         self.proxy.as_ref().is_some_and(userinfo).then_some("proxy")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn options() -> Options {
-        Options {
-            api_key: Some("dp_0123456789abcdefghij".into()),
-            base_url: Some("https://docs.example.com".to_owned()),
-            ..Options::default()
-        }
-    }
-
-    fn message(options: &Options) -> String {
-        options.validate(|_| None).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_environment_stands_in() {
-        let env = |name: &str| {
-            let value = match name {
-                ENV_API_KEY => "dp_key",
-                ENV_BASE_URL => "https://env.example.com",
-                ENV_PROJECT_ID => "from-env",
-                ENV_REQUESTS_PER_HOUR => "100",
-                ENV_RESERVE => "10",
-                ENV_STORE => "/env.db",
-                ENV_ORGANIZATION => "acme",
-                _ => return None,
-            };
-            Some(value.into())
-        };
-        let settings = Options::default().validate(env).unwrap();
-        assert_eq!(settings.base_url.as_str(), "https://env.example.com");
-        assert_eq!(settings.project_id.unwrap().as_str(), "from-env");
-        assert_eq!(
-            settings.terms,
-            Some(Terms {
-                per_hour: 100,
-                reserve: 10,
-                patience: 90_000
-            })
-        );
-        let organization = Organization::Name("acme".to_owned());
-        let owner = Owner {
-            base_url: "https://env.example.com".to_owned(),
-            organization,
-        };
-        assert_eq!(
-            settings.store,
-            Some(StoreSettings {
-                path: "/env.db".into(),
-                owner
-            })
-        );
-        let given = Options {
-            reserve: Some(0),
-            store: Some("/given.db".into()),
-            ..options()
-        };
-        let settings = given.validate(env).unwrap();
-        assert_eq!(
-            settings.terms,
-            Some(Terms {
-                per_hour: 100,
-                reserve: 0,
-                patience: 90_000
-            })
-        );
-        assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));
-        let none = Options {
-            store: Some(PathBuf::new()),
-            ..options()
-        }
-        .validate(env)
-        .unwrap();
-        assert_eq!(none.store, None, "none, whatever the environment says");
-        let settings = Options {
-            project_id: Some("given".to_owned()),
-            ..options()
-        }
-        .validate(env)
-        .unwrap();
-        assert_eq!(settings.project_id.unwrap().as_str(), "given");
-        assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_wrong_setting_is_named_as_it_was_given() {
-        use std::os::unix::ffi::OsStringExt as _;
-        let settings = [
-            (
-                "api_key",
-                ENV_API_KEY,
-                " dp_key",
-                "has white space around it",
-            ),
-            (
-                "base_url",
-                ENV_BASE_URL,
-                "https://docs.example.com\n",
-                "has white space around it",
-            ),
-            (
-                "project_id",
-                ENV_PROJECT_ID,
-                "demo ",
-                "has white space around it",
-            ),
-            (
-                "organization",
-                ENV_ORGANIZATION,
-                "acme ",
-                "has white space around it",
-            ),
-            (
-                "project_id",
-                ENV_PROJECT_ID,
-                "de\u{fffd}mo",
-                "contains U+FFFD",
-            ),
-        ];
-        for (setting, variable, bad, why) in settings {
-            let mut given = options();
-            match setting {
-                "api_key" => given.api_key = Some(bad.into()),
-                "base_url" => given.base_url = Some(bad.to_owned()),
-                "organization" => given.organization = Some(bad.to_owned()),
-                _ => given.project_id = Some(bad.to_owned()),
-            }
-            let error = message(&given);
-            assert!(error.starts_with(&format!("{setting} {why}")), "{error}");
-
-            let unset = Options {
-                api_key: None,
-                base_url: None,
-                ..Options::default()
-            };
-            let env = |bad: OsString| {
-                move |name: &str| match name {
-                    _ if name == variable => Some(bad.clone()),
-                    ENV_API_KEY => Some("dp_key".into()),
-                    ENV_BASE_URL => Some("https://docs.example.com".into()),
-                    _ => None,
-                }
-            };
-            let error = unset.validate(env(bad.into())).unwrap_err();
-            assert!(
-                error.to_string().starts_with(&format!("{variable} {why}")),
-                "{error}"
-            );
-            let error = unset
-                .validate(env(OsString::from_vec(b"pr\xffd".to_vec())))
-                .unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("{variable} holds bytes that are not")),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_wrong_budget_names_the_variables_it_came_from() {
-        let wrong = |variables: &[(&str, &str)]| {
-            let env = |name: &str| {
-                let found = variables.iter().find(|(variable, _)| *variable == name);
-                found.map(|(_, value)| value.into())
-            };
-            options().validate(env).unwrap_err().to_string()
-        };
-        for bad in ["many", "-1", "1.5"] {
-            let error = wrong(&[(ENV_REQUESTS_PER_HOUR, bad)]);
-            assert!(
-                error.starts_with("DOCPLATFORM_REQUESTS_PER_HOUR must be a whole number"),
-                "{error}"
-            );
-        }
-        let error = wrong(&[(ENV_RESERVE, "5")]);
-        assert!(
-            error.starts_with("DOCPLATFORM_RESERVE is a part of requests_per_hour"),
-            "{error}"
-        );
-        let error = wrong(&[(ENV_RESERVE, "5"), (ENV_REQUESTS_PER_HOUR, "5")]);
-        assert!(
-            error
-                .starts_with("DOCPLATFORM_RESERVE must be less than DOCPLATFORM_REQUESTS_PER_HOUR"),
-            "{error}"
-        );
-        let error = wrong(&[(ENV_ORGANIZATION, "a\nb")]);
-        assert!(
-            error.starts_with("DOCPLATFORM_ORGANIZATION must be a name"),
-            "{error}"
-        );
-        let error = wrong(&[(ENV_STORE, ":memory:")]);
-        assert!(
-            error.starts_with("DOCPLATFORM_STORE is \":memory:\", but a store is a file"),
-            "{error}"
-        );
-        let error = message(&Options {
-            store: Some(":memory:".into()),
-            ..options()
-        });
-        assert!(
-            error.starts_with("store is \":memory:\", but a store is a file"),
-            "{error}"
-        );
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_key_may_stand_in_a_file_that_nobody_else_can_read() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let file = std::env::temp_dir().join(format!("docplatform-key-{}", std::process::id()));
-        let env = |name: &str| (name == ENV_API_KEY_FILE).then(|| file.clone().into_os_string());
-        let read = || {
-            Options {
-                api_key: None,
-                ..options()
-            }
-            .validate(env)
-        };
-        let error = read().unwrap_err();
-        assert!(
-            error.to_string().starts_with("DOCPLATFORM_API_KEY_FILE: "),
-            "{error}"
-        );
-        std::fs::write(&file, "dp_0123456789abcdefghij\n").unwrap();
-        for (mode, is_read) in [(0o600, true), (0o640, false), (0o604, false)] {
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(read().is_ok(), is_read, "{mode:o}");
-        }
-        assert!(read().unwrap_err().to_string().contains("chmod 600"));
-        let key = "dp_key".to_owned();
-        assert_eq!(
-            Options {
-                api_key: Some(key.into()),
-                ..options()
-            }
-            .validate(env)
-            .unwrap()
-            .api_key_from,
-            None
-        );
-        std::fs::remove_file(&file).unwrap();
-    }
-
-    /// Rows: G9.
-    #[test]
-    fn bad_keys_are_refused_and_never_shown() {
-        for bad in [
-            "",
-            "dp_secret\n",
-            "dp_se cret",
-            "dp_secret\0",
-            "dp_sécret",
-            "Bearer dp_secret",
-            "bearer dp_secret",
-            "\"dp_secret\"",
-            "'dp_secret'",
-            "dp_\u{7f}secret",
-        ] {
-            let error = message(&Options {
-                api_key: Some(bad.into()),
-                ..options()
-            });
-            assert!(
-                !error.contains("secret") && !error.contains("sécret"),
-                "{error}"
-            );
-        }
-        // Nor is a key in place of the name of its file.
-        for (name, is_shown) in [
-            ("dp_secret0123456789abcdef", false),
-            ("dp_secret0123456789/abcdef", false),
-            ("/run/dp_secret0123456789abcdef", true),
-            ("dp_secret0123456789abcdef.txt", true),
-        ] {
-            let env = |variable: &str| (variable == ENV_API_KEY_FILE).then(|| name.into());
-            let error = Options {
-                api_key: None,
-                ..options()
-            }
-            .validate(env)
-            .unwrap_err();
-            assert!(
-                error.to_string().starts_with("DOCPLATFORM_API_KEY_FILE: "),
-                "{error}"
-            );
-            assert_eq!(error.to_string().contains("secret"), is_shown, "{error}");
-        }
-    }
-
-    /// Rows: H8.
-    #[test]
-    fn settings_print_no_secret() {
-        let settings = Options {
-            headers: vec![("x-team".to_owned(), "hush".into())],
-            proxy: Some("http://user:hush@proxy:1".into()),
-            ..options()
-        }
-        .validate(|_| None)
-        .unwrap();
-        let shown = format!("{settings:?}");
-        assert!(
-            !shown.contains("0123456789") && !shown.contains("hush"),
-            "{shown}"
-        );
-        assert_eq!(settings.api_key.unwrap().hint(), Some("ghij"));
     }
 }

@@ -7,52 +7,27 @@ use jiff::{Span, ToSpan as _};
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::text::message::{Setting, message};
+use crate::text::named_enum;
 use crate::text::safe;
 
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
                      \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last month\", \"last quarter\" or \"last year\"";
 
-/// What a period is on the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PeriodKind {
-    Year,
-    Quarter,
-    Month,
-    /// A week from Monday on, numbered as ISO 8601 does.
-    Week,
-    Day,
-    /// Any other number of days.
-    Days,
+named_enum! {
+    /// The kind of a period on the calendar.
+    PeriodKind {
+        Year = "year",
+        Quarter = "quarter",
+        Month = "month",
+        /// A week from Monday on, numbered as ISO 8601 does.
+        Week = "week",
+        Day = "day",
+        /// Any other number of days.
+        Days = "days",
+    }
 }
 
 impl PeriodKind {
-    /// The kinds that the calendar has names for, the longest first.
-    const CALENDAR: [Self; 5] = [
-        Self::Year,
-        Self::Quarter,
-        Self::Month,
-        Self::Week,
-        Self::Day,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Year => "year",
-            Self::Quarter => "quarter",
-            Self::Month => "month",
-            Self::Week => "week",
-            Self::Day => "day",
-            Self::Days => "days",
-        }
-    }
-
-    /// A kind by its name in lower case, such as `month`; `None` for any other text.
-    fn named(name: &str) -> Option<Self> {
-        Self::CALENDAR
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
-    }
-
     /// The length of one; `None` for a number of days that the calendar has no name for.
     fn span(self) -> Option<Span> {
         match self {
@@ -95,12 +70,12 @@ impl PeriodKind {
 pub struct Period {
     /// Its days; the end is exclusive.
     pub days: Slice,
-    /// What it is on the calendar.
+    /// The kind on the calendar.
     pub kind: PeriodKind,
 }
 
 impl Period {
-    /// Reads what people write. Relative periods consist of whole days in UTC, without `today`.
+    /// Reads a period as people write it. Relative periods consist of whole days in UTC, without `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
         let refuse = |text: &str, why| {
             let what = format!(" {:?}{why}", safe(text, 60));
@@ -134,10 +109,10 @@ impl Period {
 
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
-        let kind = PeriodKind::CALENDAR.into_iter().find(|kind| kind.is(days));
+        let kind = PeriodKind::VARIANTS.iter().find(|kind| kind.is(days));
         Self {
             days,
-            kind: kind.unwrap_or(PeriodKind::Days),
+            kind: *kind.unwrap_or(&PeriodKind::Days),
         }
     }
 
@@ -186,7 +161,7 @@ impl Period {
 
 /// A single period; `words` is in lower case. An error is the end of a sentence that begins with the period.
 fn named(words: &str, today: Date) -> Result<Period, String> {
-    let now = words.strip_prefix("this ").and_then(PeriodKind::named);
+    let now = words.strip_prefix("this ").and_then(calendar_kind);
     if now.is_some() || words == "today" {
         let month = today.strftime("%Y-%m");
         return Err(format!(
@@ -202,7 +177,7 @@ fn named(words: &str, today: Date) -> Result<Period, String> {
     };
     let (number, unit) = last.rsplit_once(' ').unwrap_or(("1", last));
     let singular = unit.strip_suffix('s').unwrap_or(unit);
-    let kind = PeriodKind::named(singular).ok_or_else(unknown)?;
+    let kind = calendar_kind(singular).ok_or_else(unknown)?;
     let number: i64 = number
         .trim()
         .parse()
@@ -228,6 +203,11 @@ fn before_today(kind: PeriodKind, number: i64, today: Date) -> Option<Period> {
         },
         _ => Period::of(days),
     })
+}
+
+/// A kind of the calendar by its name in lower case.
+fn calendar_kind(name: &str) -> Option<PeriodKind> {
+    PeriodKind::named(name).filter(|kind| *kind != PeriodKind::Days)
 }
 
 fn unknown() -> String {

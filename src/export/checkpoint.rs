@@ -1,4 +1,4 @@
-//! The position of an export, as a small JSON text without secrets with which another process can continue.
+//! The position of an export as a small JSON text. Another process can continue from it. It contains no secret.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ const CHECKPOINT_VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for; no answer of
 /// 32 MiB makes it longer than this.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
-/// How many of the last visitors' rows it knows, so that the next part finds those that come twice: two full pages, in
-/// some 8 KB of text.
+/// How many of the last visitors' rows a checkpoint contains, so that the next part finds rows that come twice: two full pages,
+/// in some 8 KB of text.
 pub const RECENT: usize = 500;
 /// Bytes of a row in the text.
 const ROW_BYTES: usize = 12;
 
-/// The text's fields.
+/// The fields of the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
@@ -43,7 +43,7 @@ pub struct Checkpoint {
     /// The number of the slice that it is in, if the range is read in several.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) slice: usize,
-    /// How many of the slices are read, those that have begun; `None`: all.
+    /// How many slices have begun, and so are read; `None`: all.
     #[serde(skip)]
     pub(crate) begun: Option<usize>,
     /// Rows handed out since the export began, in all its parts.
@@ -51,15 +51,15 @@ pub struct Checkpoint {
     pub done: bool,
     /// The totals that the export began with.
     pub totals: Option<Totals>,
-    /// The last rows that were handed out: see [`RECENT`]. Shared: a page's mark has two checkpoints.
+    /// The last rows that were handed out: see [`RECENT`]. Shared, because a page's position has two checkpoints.
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
-    /// A page was not as long as was asked for, in any of its parts: rows may come twice, and offsets are not positions.
+    /// Whether a page was shorter or longer than was asked for. Then rows may come twice, and offsets are not positions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) irregular: bool,
-    /// How many of the last rows in `seen` the next answers may bring again, as the service sends short pages.
+    /// How many of the last rows in `seen` the next answers may repeat, because the service sends short pages.
     pub(crate) near: usize,
-    /// How many of those are of the next page itself, where rows have no keys.
+    /// How many of those are rows of the next page itself, if rows have no keys.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) skip: usize,
 }
@@ -137,7 +137,7 @@ impl Checkpoint {
         &self.seen
     }
 
-    /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.
+    /// Adds rows that were handed out. The next answers may repeat the last `near`.
     pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
         // Rows of unknown shape may rightly come twice.
         let most = if self.listing.endpoint().key.is_some() {

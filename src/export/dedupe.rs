@@ -23,7 +23,7 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// Any odd number: the order of the keys counts.
+/// An odd number, so that the order of the keys counts.
 const KEY_FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
 
 type Hashed = BuildHasherDefault<IdentityHasher>;
@@ -77,7 +77,7 @@ impl<T> Default for ShardedMap<T> {
 }
 
 impl<T: Copy> ShardedMap<T> {
-    /// Chosen by the bits that a map itself uses least.
+    /// The part is chosen by the bits that a map itself uses least.
     fn part(key: u64) -> usize {
         let share = ((key >> 40 & 0xffff) * 768) >> 16;
         usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
@@ -95,8 +95,7 @@ impl<T: Copy> ShardedMap<T> {
     }
 }
 
-/// The rows that a page brought, and the offset from which on none of them can come twice: it was asked for no row
-/// after that.
+/// A page that was read: its rows, and the offset after its last possible row. From there on none of them can come twice.
 #[derive(Debug)]
 struct SeenPage {
     rows: Vec<Identity>,
@@ -115,7 +114,7 @@ pub(crate) struct Seen {
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
-    /// Of every page, also outside the window: some ten bytes a page.
+    /// A hash of every page, also outside the window: some ten bytes a page.
     fingerprints: ShardedMap<()>,
 }
 
@@ -151,7 +150,7 @@ impl Seen {
         self.fingerprints.insert(keys, ()).is_some()
     }
 
-    /// Remembers a page's rows, which can come twice up to an offset of `until`, and says of each what it is.
+    /// Remembers the rows of a page, and compares each with earlier ones. They can come twice before the offset `until`.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;
@@ -190,7 +189,7 @@ impl Seen {
         }
     }
 
-    /// Forgets, now that the export is at `offset`, the pages that are before it and outside of the window.
+    /// Forgets the pages that are before `offset` and outside of the window.
     pub(crate) fn forget(&mut self, offset: u64) {
         while let Some(brought) = self.pages.front()
             && brought.until <= offset

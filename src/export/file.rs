@@ -1,4 +1,4 @@
-//! Rows into a file: those of a table, or of an export as its pages come.
+//! Writes rows into a file: those of a table, or those of an export as its pages come.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -12,7 +12,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::stream::ExportStream;
 use crate::listing::rows::Row;
 use crate::table::Table;
-use crate::table::files::{Sealed, WholeFile};
+use crate::table::files::{CompleteFile, WholeFile};
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::Layout;
 
@@ -21,7 +21,7 @@ const BLOCK: usize = 256 * 1024;
 /// Rows of a table that are encoded at once.
 const STRIDE: usize = 4096;
 
-pub struct Writing {
+pub struct FileWriter {
     file: WholeFile,
     target: PathBuf,
     encoder: Encoder,
@@ -31,11 +31,11 @@ pub struct Writing {
 #[derive(Debug)]
 pub struct WrittenFile {
     /// The complete file. The caller puts it in its place.
-    pub file: Sealed,
+    pub file: CompleteFile,
     pub rows: u64,
 }
 
-impl Writing {
+impl FileWriter {
     /// Begins a file for `target`; an error if it cannot be written, before anything is fetched.
     pub fn begin(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
         let (file, encoder) = (WholeFile::create(&target)?, Encoder::new(format, layout));
@@ -49,21 +49,21 @@ impl Writing {
 
     /// Writes a table; returns the number of its rows.
     pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
-        let mut writing = Self::begin(target, format, table.layout)?;
+        let mut writer = Self::begin(target, format, table.layout)?;
         let mut rest = table.rows();
         loop {
             let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
             if some.is_empty() {
                 break;
             }
-            writing
+            writer
                 .encoder
-                .encode(some.iter().copied(), &mut writing.buffer)?;
-            if writing.is_full() {
-                writing = writing.flush()?;
+                .encode(some.iter().copied(), &mut writer.buffer)?;
+            if writer.is_full() {
+                writer = writer.flush()?;
             }
         }
-        writing.end()?.commit()?;
+        writer.end()?.commit()?;
         Ok(table.len())
     }
 
@@ -86,13 +86,13 @@ impl Writing {
             observer.found(turn.findings);
             observer.progress(count);
             if self.is_full() {
-                self = match aside(|| self.flush()).await {
-                    Ok(writing) => writing,
+                self = match run_blocking(|| self.flush()).await {
+                    Ok(writer) => writer,
                     Err(error) => return Ok(Err(error)),
                 };
             }
         }
-        Ok(aside(|| self.end())
+        Ok(run_blocking(|| self.end())
             .await
             .map(|file| WrittenFile { file, rows: count }))
     }
@@ -107,7 +107,7 @@ impl Writing {
         Ok(self)
     }
 
-    fn end(mut self) -> io::Result<Sealed> {
+    fn end(mut self) -> io::Result<CompleteFile> {
         self.encoder.end(&mut self.buffer)?;
         let written = self.flush()?;
         if !written.encoder.is_ragged() {
@@ -122,8 +122,8 @@ impl Writing {
     }
 }
 
-/// Runs disk work on a thread of its own, because a disk may be slow.
-pub async fn aside<T: Send + 'static>(
+/// Runs disk work on its own thread, because a disk may be slow.
+pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     spawn_blocking(work)

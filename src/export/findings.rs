@@ -1,4 +1,4 @@
-//! What the user of an export should know: the service behaved unusually, or the data changed meanwhile.
+//! Findings of an export, which its user should know: the service behaved unusually, or the data changed meanwhile.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Finding {
     },
     /// Rows came again, unchanged, and were dropped.
     Dropped(u64),
-    /// Rows without a key were taken for those before them, which short pages bring again, and dropped.
+    /// Rows without a key equal the rows before them, because short pages bring rows again, and were dropped.
     Overlap {
         rows: u64,
         /// How many rows the first short page had.
@@ -34,7 +34,7 @@ pub enum Finding {
     /// The service left out the rows after these, and does not list them.
     CutOff {
         rows: usize,
-        /// Of which days, if both ends are known.
+        /// The days of the listing, if both ends are known.
         days: Option<Slice>,
     },
     /// The two periods of a comparison differ much in length.
@@ -66,23 +66,20 @@ impl fmt::Display for Finding {
                 f,
                 "{} came twice, unchanged, and {} dropped: the data changed during the export",
                 number(*rows, "row"),
-                if *rows == 1 { "was" } else { "were" }
+                was(*rows)
             ),
             Self::Overlap { rows, received } => write!(
                 f,
                 "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
                  rows side by side, read it with a page size of {received} or less",
-                match rows {
-                    1 => "1 row was".to_owned(),
-                    _ => format!("{rows} rows were"),
-                },
-                if *rows == 1 { "was" } else { "were" }
+                format!("{} {}", number(*rows, "row"), was(*rows)),
+                was(*rows)
             ),
             Self::Differing(rows) => write!(
                 f,
                 "{} came twice with different values, and {} kept: the data changed during the export",
                 number(*rows, "row"),
-                if *rows == 1 { "was" } else { "were" }
+                was(*rows)
             ),
             Self::Totals { first, last } => write!(
                 f,
@@ -139,7 +136,11 @@ fn number(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// All that was found so far, one entry a kind.
+fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// All findings so far, one entry a kind.
 #[derive(Debug)]
 pub(crate) struct Findings {
     totals: Option<Totals>,
@@ -189,7 +190,7 @@ impl Findings {
         finding
     }
 
-    /// The first rows of a page, which have no keys, are the last ones before it.
+    /// The first rows of a page repeat the last rows before it. They have no keys.
     pub(crate) fn overlap(&mut self, rows: usize, received: usize) -> Option<Finding> {
         if rows == 0 {
             return None;

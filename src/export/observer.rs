@@ -1,4 +1,4 @@
-//! What a running export reports to its caller, and the relay between prefetched pages and that caller.
+//! Reports of a running export to its caller, and the relay between prefetched pages and that caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,7 +14,7 @@ pub trait ExportObserver: Observer {
     /// A page of these rows came.
     fn rows(&self, _rows: Rows, _days: Option<Slice>) {}
 
-    /// What was found in a page for the first time.
+    /// Findings that a page had for the first time.
     fn found(&self, _findings: Vec<Finding>) {}
 }
 

@@ -22,12 +22,12 @@ use crate::listing::rows::{Identity, Rows};
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
 
-/// How to page.
+/// The options of paging.
 #[derive(Debug, Clone, Copy)]
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages asked for ahead of need; above 1 it speculates.
+    /// Pages requested in advance. Above 1, some may not be needed.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -36,18 +36,18 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The most that the service grants, and so the fewest requests.
+    /// The most rows that the service grants, and so the fewest requests.
     pub const PAGE_SIZE: u32 = 250;
 }
 
-/// A page that came, cleaned of repeats.
+/// A page without repeats, for the caller.
 #[derive(Debug)]
 pub struct CheckedPage {
     /// The rows to hand out.
     pub rows: Rows,
-    /// What was found in it for the first time.
+    /// Findings that it had for the first time.
     pub findings: Vec<Finding>,
-    /// For checkpoints after each of its rows.
+    /// The position for checkpoints after each of its rows.
     pub position: Arc<PagePosition>,
 }
 
@@ -63,7 +63,7 @@ pub struct Pager {
     broken: Option<Error>,
     /// The last page was as expected, so the next one can be prefetched.
     plain: bool,
-    ahead: VecDeque<Ahead>,
+    ahead: VecDeque<PendingPage>,
     seen: Seen,
     /// The cursors that came, as hashes.
     cursors: HashSet<u64>,
@@ -72,7 +72,7 @@ pub struct Pager {
 }
 
 /// A request under way. Dropping it drops the request.
-struct Ahead {
+struct PendingPage {
     /// The number of its slice, and its offset there.
     at: (usize, u64),
     limit: u32,
@@ -80,7 +80,7 @@ struct Ahead {
     task: JoinHandle<Result<(FetchedPage, Vec<Identity>)>>,
 }
 
-impl Ahead {
+impl PendingPage {
     async fn came(&mut self) -> Result<(FetchedPage, Vec<Identity>)> {
         match (&mut self.task).await {
             Ok(came) => came,
@@ -90,14 +90,14 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for PendingPage {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
 impl Pager {
-    /// An export that continues at `place`.
+    /// Continues an export at `place`.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
         let position = ExportPosition::new(place);
         let place = &position.place;
@@ -129,7 +129,7 @@ impl Pager {
         &self.position.place
     }
 
-    /// All that was found so far, in words.
+    /// All findings so far, in words.
     pub fn warnings(&self) -> Vec<String> {
         self.findings.texts()
     }
@@ -139,12 +139,12 @@ impl Pager {
         self.relay.requests()
     }
 
-    /// The totals that the export began with, once a page came.
+    /// The totals at the beginning of the export; `None` before the first page.
     pub fn totals(&self) -> Option<Totals> {
         self.findings.totals()
     }
 
-    /// From now on, repeats are searched for in all pages: a caller that keeps all rows has the memory for it.
+    /// Searches for repeats in all pages from now on. A caller that keeps all rows has the memory for it.
     pub fn remember_all(&mut self) {
         self.seen.remember_all();
     }
@@ -188,7 +188,7 @@ impl Pager {
             }
         }
         let came = match next.came().await {
-            // It was held back before anybody wanted it, for a wait that may be over, or longer, by now.
+            // A prefetched request was held back. By now the wait may be over, or longer.
             Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
                 self.ask(0, self.rows_left()).came().await?
             }
@@ -257,7 +257,7 @@ impl Pager {
             Ok(cursor) => (cursor, None),
             Err(error) => (None, Some(error)),
         };
-        // Rows that are known to come twice: no change of the data.
+        // Rows that are known to come twice are no change of the data.
         let expected = self.position.is_irregular() || self.position.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
@@ -334,7 +334,7 @@ impl Pager {
         self.seen.forget(self.position.place.offset);
         self.handed += count as u64;
         self.finished = self.position.place.done || (!page.has_more && !whole);
-        // The rows of this page came whole: the error comes after them.
+        // This page is complete, so its rows are handed out before the error.
         self.broken = refused;
         Ok(CheckedPage {
             rows,
@@ -343,7 +343,7 @@ impl Pager {
         })
     }
 
-    /// The positions of the rows that are handed out, without the first `skip` and what came before; `None`: all.
+    /// The positions of the rows to hand out, without the first `skip` and without repeats; `None`: all.
     fn without_repeats(
         &mut self,
         identities: &[Identity],
@@ -393,7 +393,7 @@ impl Pager {
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.position.place.page_size);
-        // Where pages are short or name each other, only what came tells where the next one starts.
+        // If pages are short or name each other, only the last page tells where the next one starts.
         let is_certain = self.position.is_by_offset() && !self.position.is_irregular();
         let depth = if is_certain {
             self.paging.prefetch
@@ -411,14 +411,14 @@ impl Pager {
         }
     }
 
-    /// Asks for the page that begins `further` rows later, where `left` rows will be wanted.
-    fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
+    /// Requests the page that begins `further` rows later. The caller needs `left` rows from there on.
+    fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
         let place = &self.position.place;
         let page_size = u64::from(place.page_size);
         let regular = self.position.is_by_position();
         let offset = place.offset.saturating_add(further);
-        // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
-        // too few may be new. A listing of one page would be cut off after them.
+        // A whole page is requested if some of its rows may be repeats: short pages bring rows again, and so does a page that was
+        // handed out in part. A listing of one page would be cut off after fewer rows.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
         let again = self.position.is_irregular() || self.position.has_skip() || is_one_page;
         let room = left
@@ -439,7 +439,7 @@ impl Pager {
             let identities = fetched.page.rows.identities();
             Ok((fetched, identities))
         });
-        Ahead {
+        PendingPage {
             at: (place.slice, offset),
             limit,
             promise,

@@ -65,7 +65,7 @@ impl PagePosition {
         };
         place.rows = place.rows.saturating_add(rows.len() as u64);
         if self.by_row {
-            // Ask for the page again, and know its rows.
+            // The next request gets the page again and skips these rows.
             place.remember(rows, place.near + rows.len());
             if place.listing.endpoint().key.is_none() && place.listing.paged_by() == PagedBy::Offset
             {
@@ -82,15 +82,15 @@ impl PagePosition {
     }
 }
 
-/// An export's place, which goes from page to page.
+/// The position of an export, which moves from page to page.
 #[derive(Debug)]
 pub(crate) struct ExportPosition {
     /// Where the next page starts.
     pub(crate) place: Checkpoint,
-    /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
+    /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
-    /// Where neither offsets tell pages apart nor keys rows: how many rows from here on were handed out before. All are of the
-    /// page that the export was resumed in, which may now come as several shorter ones.
+    /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are rows of the page in
+    /// the middle of the resumed export; it may now come as several shorter pages.
     skip: usize,
     by_offset: bool,
     /// The slices that the range is read in; none where it is read as a whole.
@@ -101,7 +101,7 @@ impl ExportPosition {
     /// Continues at `place`.
     pub(crate) fn new(mut place: Checkpoint) -> Self {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
-        // Checked where it was made.
+        // The listing was checked when it was made.
         let mut slices = place.listing.slices().unwrap_or_default();
         slices.truncate(place.begun.unwrap_or(slices.len()));
         let near = place.near;
@@ -119,18 +119,18 @@ impl ExportPosition {
         }
     }
 
-    /// The slice that the next page is of, if the range is read in several.
+    /// The slice of the next page, if the range is read in several.
     pub(crate) fn days(&self) -> Option<Slice> {
         self.slices.get(self.place.slice).copied()
     }
 
-    /// The days that the next page is of: those of its slice, or of the whole range if both ends are days.
+    /// The days of the next page: those of its slice, or of the whole range if both ends are days.
     pub(crate) fn range(&self) -> Option<Slice> {
         self.days().or_else(|| self.place.listing.range())
     }
 
-    /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, and
-    /// of rows without keys, each slice has its own.
+    /// The identities of the next page's rows within the whole export. Rows that sum up their slice, and rows without keys, are
+    /// different rows in each slice.
     pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
@@ -155,8 +155,8 @@ impl ExportPosition {
         self.skip.min(received)
     }
 
-    /// How many of the next page's first rows are the last ones that short pages brought: rows without a key are known by their
-    /// order, as equal ones may be two.
+    /// How many of the next page's first rows repeat the last rows of short pages. Rows without a key are compared in
+    /// their order, because two equal rows may both be right.
     pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
         if !self.is_irregular() || rows.iter().any(Identity::has_key) {
             return 0;
@@ -173,7 +173,7 @@ impl ExportPosition {
         let most = known.len().min(rows.len());
         let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
         (1..=most).rev().find(is_end).unwrap_or_else(|| {
-            // A page may be too short to come to their end. Where there are equal rows, that would be a guess.
+            // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
             let differ = known
                 .iter()
                 .map(|row| row.whole)
@@ -201,7 +201,7 @@ impl ExportPosition {
         self.place.irregular
     }
 
-    /// The offset from which on none of the rows that came at `place` and before can come twice.
+    /// The offset after the last row that can come twice of those at `place` and before.
     pub(crate) fn until(&self) -> u64 {
         self.near
             .back()

@@ -25,7 +25,7 @@ use crate::text::message::{Advice, Setting, message};
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
-/// How many of a body's first bytes are compared with those of the last one: its first rows differ, unless it came before.
+/// The number of first bytes that are compared with the body before. Equal first rows mean that the same page came again.
 const MAX_COMPARED: usize = 1024;
 /// A service refuses a cursor with one of these statuses.
 const REFUSED: [u16; 4] = [400, 404, 410, 422];
@@ -40,7 +40,7 @@ pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
 pub struct ServicePages {
     pub client: Client,
     pub listing: Arc<Listing>,
-    /// The last body, by its first bytes: if the service sends it again, it would never end, and nothing more is requested.
+    /// A hash of the last body's first bytes. A body that comes again promises nothing, because the export would never end.
     last: Arc<AtomicU64>,
     /// Whether the service found a cursor and the dates too long.
     is_too_long: Arc<AtomicBool>,
@@ -58,7 +58,7 @@ impl ServicePages {
 
     /// The fields of a log record about its listing.
     pub(super) fn about(&self) -> LogFields {
-        messages::fields_of_job(&self.client, self.listing.project_id(), None)
+        messages::fields_of_job(&self.client, self.listing.project_id.as_deref(), None)
     }
 
     fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
@@ -73,7 +73,7 @@ impl ServicePages {
         let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
-            false => part.as_ref().unwrap_or(listing).query().to_vec(),
+            false => part.as_ref().unwrap_or(listing).query.clone(),
         };
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         if !cursor_alone {
@@ -85,7 +85,7 @@ impl ServicePages {
         if let Some(cursor) = cursor {
             add(CURSOR, cursor.clone());
         }
-        let path = Template::own(listing.path().to_owned());
+        let path = Template::own(listing.path.clone());
         Ok(Call {
             query,
             is_other: !listing.is_known(),
@@ -93,8 +93,8 @@ impl ServicePages {
         })
     }
 
-    /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone,
-    /// for this page and all after it.
+    /// Fetches a page without parsing it. If the service finds the cursor and the dates too long, this request and all later
+    /// ones send the cursor alone.
     async fn fetch_page(
         &self,
         wanted: &PageRequest,
@@ -159,7 +159,7 @@ impl ServicePages {
         error
     }
 
-    /// Asks the service for a page, as a part of what ends at `deadline`.
+    /// Gets a page from the service before `deadline`.
     pub(crate) async fn ask(
         &self,
         wanted: &PageRequest,

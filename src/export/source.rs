@@ -1,4 +1,4 @@
-//! Where an export's pages and a range's totals come from: the store, where the client has one, or the service.
+//! The source of an export's pages and of a range's totals: the client's store, or the service.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::listing::Listing;
 use crate::listing::page::{Page, Totals};
 use crate::store::{Content, Range};
 
-/// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
+/// The source of the pages of an export at `place`. `refresh`: stored pages are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
     let exports = client
         .exports()
@@ -36,7 +36,7 @@ const FIRST_ROW: PageRequest = PageRequest {
     regular: true,
 };
 
-/// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
+/// The totals of a range from the store. Without them, one request for one row, and the store keeps the answer.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
     let mut deadline = client.deadline();
     let service = ServicePages::new(client.clone(), listing.clone());

@@ -1,7 +1,7 @@
 //! The pages of a listing: from the store if it has them, otherwise from the service, and kept in the store.
 //!
-//! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows
-//! come in the pages in which they were fetched, with any page size.
+//! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows come in the
+//! pages as they were fetched, with any page size.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use crate::store::{self, Content, Export, Exports, Fault, Range};
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
 
-/// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
-/// takes longer than the call may, its rows are handed out before.
+/// Writes a page that came for `(offset, limit)`. The store finishes the write even if the caller has left. If the write takes
+/// longer than the call may, the rows are handed out before it ends.
 pub(super) async fn keep(
     service: &ServicePages,
     exports: &Exports,
@@ -72,16 +72,6 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// A look into the store for a page. The stored page may be longer or shorter than the wanted one.
-enum Found {
-    Stored(store::StoredPage),
-    /// Nothing. Whole pages are fetched, whatever part of one is read, and after a short one those that it leads to: this is
-    /// where the one to ask for begins.
-    Missing {
-        from: u64,
-    },
-}
-
 pub(super) struct StoredPages(Arc<StoredExport>);
 
 struct StoredExport {
@@ -89,14 +79,14 @@ struct StoredExport {
     exports: Exports,
     page_size: u32,
     refresh: bool,
-    /// The export, and its slice. It is found, or begun, with the first page.
+    /// The slice, and its export in the store, which the first page finds or begins.
     export: Mutex<Option<(Option<Slice>, Export)>>,
-    /// Where the stored page that was read last leads: its export, the next offset and its cursor. It is not read again for that.
+    /// The page after the stored page that was read last: the export, the offset and the cursor.
     leads_to: std::sync::Mutex<Option<(i64, u64, String)>>,
 }
 
 impl StoredPages {
-    /// Those that an export with this page size goes through. `refresh`: stored pages are not used.
+    /// The pages of an export with this page size. `refresh`: stored pages are not used.
     pub(super) fn new(
         service: ServicePages,
         exports: Exports,
@@ -160,20 +150,18 @@ impl StoredExport {
             let is_led_to = self.is_led_to(&export, &wanted).await?;
             let found = match is_led_to {
                 true => self.find(&export, &wanted).await?,
-                false => Found::Missing {
-                    from: wanted.offset,
-                },
+                false => Err(wanted.offset),
             };
             Ok((export, is_led_to, found))
         };
         let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
         let start = match found {
-            Found::Stored(page) => {
+            Ok(page) => {
                 let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
                 let page = self.read(export.id, &page)?;
                 return Ok(FetchedPage::new(without(page, skip), limit));
             }
-            Found::Missing { from } => from,
+            Err(offset) => offset,
         };
         let mut asking = PageRequest {
             offset: start,
@@ -184,7 +172,7 @@ impl StoredExport {
         let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
         if page.has_more && skip >= page.rows.len() && skip > 0 {
-            // It is short, so that the row is not where its offset says.
+            // The page is short, so the row is not where its offset says.
             asking.offset = wanted.offset;
             page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
@@ -192,8 +180,8 @@ impl StoredExport {
         Ok(FetchedPage::new(without(page, skip), limit))
     }
 
-    /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
-    /// another process: what follows its cursor is not what follows this one.
+    /// Whether the export's pages lead to the wanted one. With cursors, another process may have begun
+    /// the export at another time. Its cursors then lead to other pages.
     async fn is_led_to(&self, export: &Export, wanted: &PageRequest) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else {
             return Ok(true);
@@ -207,7 +195,7 @@ impl StoredExport {
         Ok(*lock(&self.leads_to) == here)
     }
 
-    /// Reads a stored page, and keeps where it leads.
+    /// Reads a stored page, and remembers the page that it leads to.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
         let page = FetchedPage::stored(&self.service.listing, export, stored)
             .map_err(|fault| fault.error(self.exports.0.store.path()))?
@@ -227,26 +215,29 @@ impl StoredExport {
         *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
 
-    /// The page that has the row at an offset.
-    async fn find(&self, export: &Export, wanted: &PageRequest) -> Result<Found> {
+    /// The page with the row at an offset, or the offset of the whole page to fetch. The stored page may be longer or shorter than the
+    /// wanted one.
+    async fn find(
+        &self,
+        export: &Export,
+        wanted: &PageRequest,
+    ) -> Result<Result<store::StoredPage, u64>> {
         let &PageRequest {
             offset, regular, ..
         } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
-            return Ok(Found::Stored(page));
+            return Ok(Ok(page));
         }
         if !regular {
-            return Ok(Found::Missing { from: offset });
+            return Ok(Err(offset));
         }
         Ok(match self.exports.page_before(export.id, offset).await? {
             // After the last row, the last page says that there are no more.
-            Some(page) if offset - page.offset < page.rows || !page.has_more => Found::Stored(page),
+            Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
             before => {
-                // As if all from there on were whole: those that are asked for at one time join, also after a short one.
+                // Calls count whole pages from there on, so that calls at the same time join, also after a short page.
                 let led_to = before.map_or(0, |page| page.next());
-                Found::Missing {
-                    from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size),
-                }
+                Err(offset - offset.saturating_sub(led_to) % u64::from(self.page_size))
             }
         })
     }
@@ -274,7 +265,7 @@ impl StoredExport {
             }
         };
         let (rows, by) = (asked.page.rows.len(), service.listing.paged_by());
-        // Where pages name each other, the next one is known by the rows before it.
+        // If pages name each other, the next one is found by the number of rows before it.
         let limit = if by == PagedBy::Offset {
             self.page_size
         } else {

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::file::{Writing, WrittenFile, aside};
+use crate::export::file::{FileWriter, WrittenFile, run_blocking};
 use crate::export::observer::ExportObserver;
 use crate::export::page::Source;
 use crate::export::pager::{CheckedPage, Pager, Paging};
@@ -28,36 +28,36 @@ pub struct ExportStream {
     layout: Layout,
     /// Pages that come before the pager's.
     ready: VecDeque<CheckedPage>,
-    /// Where the call began whose rows its caller does not have yet.
-    begun: Option<Begun>,
+    /// The start of the call, until its caller has the rows.
+    call_start: Option<CallStart>,
     /// The last page of that call.
     pub(crate) last: Option<Arc<PagePosition>>,
     /// Requests of pagers before this one.
     requests: u64,
-    /// What pagers before this one found, in words.
+    /// Findings of pagers before this one, in words.
     found: Vec<String>,
     /// How many pages were taken.
-    pub turns: u64,
+    pub pages_taken: u64,
 }
 
-/// Where an export stands, and what is left of it.
+/// The position of an export, and the rest of its current page.
 pub struct Remainder {
-    /// After the last row that was handed out.
+    /// The position after the last row that was handed out.
     pub place: Checkpoint,
-    /// How it continues there.
+    /// The options of paging from there on.
     pub paging: Paging,
-    /// What is left of the current page.
+    /// The rest of the current page.
     pub rest: Option<CheckedPage>,
 }
 
-struct Begun {
+struct CallStart {
     place: Checkpoint,
     paging: Paging,
     found: Vec<String>,
 }
 
 impl ExportStream {
-    /// What `source` has from `place` on.
+    /// The pages of `source` from `place` on.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
         let fields = place.listing.endpoint().fields;
         let is_sliced = place
@@ -73,11 +73,11 @@ impl ExportStream {
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
             ready: VecDeque::new(),
-            begun: None,
+            call_start: None,
             last: None,
             requests: 0,
             found: Vec::new(),
-            turns: 0,
+            pages_taken: 0,
         }
     }
 
@@ -95,11 +95,11 @@ impl ExportStream {
         self.ready.front()
     }
     pub fn take(&mut self) -> Option<CheckedPage> {
-        self.turns += 1;
+        self.pages_taken += 1;
         self.ready.pop_front()
     }
 
-    /// The next page, for the caller that keeps it until its own caller has it.
+    /// The next page, without keeping it for another call.
     pub(crate) async fn next(
         &mut self,
         observer: &Arc<dyn ExportObserver>,
@@ -110,7 +110,7 @@ impl ExportStream {
         }
     }
 
-    /// Gathers all that is left into a table. If that breaks off, the table has the rows that came, beside the error.
+    /// Gathers all remaining rows into a table. After an error, the table has the rows before it.
     pub async fn gather(
         &mut self,
         left: Remainder,
@@ -143,7 +143,7 @@ impl ExportStream {
         Ok((Arc::new(table.await.map_err(Error::bug)?), error))
     }
 
-    /// Writes all that is left into a file, up to its name.
+    /// Writes all remaining rows into a file, which does not have its name yet.
     pub async fn write(
         &mut self,
         left: Remainder,
@@ -153,23 +153,23 @@ impl ExportStream {
     ) -> Result<io::Result<WrittenFile>> {
         self.begin(left);
         let layout = self.layout;
-        match aside(move || Writing::begin(target, format, layout)).await {
-            Ok(writing) => writing.pages(self, observer).await,
+        match run_blocking(move || FileWriter::begin(target, format, layout)).await {
+            Ok(writer) => writer.pages(self, observer).await,
             Err(error) => {
                 // Nothing was read.
-                self.begun = None;
+                self.call_start = None;
                 Ok(Err(error))
             }
         }
     }
 
-    /// The caller has the rows of the call; returns the last page that they came in.
+    /// Ends a call whose caller has all rows; returns the position of their last page.
     pub fn arrived(&mut self) -> Option<Arc<PagePosition>> {
-        self.begun = None;
+        self.call_start = None;
         self.last.take()
     }
 
-    /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
+    /// Begins a call. [`ExportStream::arrived`] ends it.
     fn begin(
         &mut self,
         Remainder {
@@ -179,7 +179,7 @@ impl ExportStream {
         }: Remainder,
     ) {
         self.rewind();
-        self.begun = Some(Begun {
+        self.call_start = Some(CallStart {
             place,
             paging,
             found: self.warnings(),
@@ -190,13 +190,13 @@ impl ExportStream {
         }
     }
 
-    /// Goes back to where a call began whose rows its caller did not get.
+    /// Goes back to the start of a call that did not end.
     fn rewind(&mut self) {
-        let Some(Begun {
+        let Some(CallStart {
             place,
             paging,
             found,
-        }) = self.begun.take()
+        }) = self.call_start.take()
         else {
             return;
         };
@@ -211,12 +211,12 @@ impl ExportStream {
         self.requests + self.pager.requests()
     }
 
-    /// The totals that the export began with, once a page came.
+    /// The totals at the beginning of the export; `None` before the first page.
     pub fn totals(&self) -> Option<Totals> {
         self.pager.totals()
     }
 
-    /// All that was found so far, in words.
+    /// All findings so far, in words.
     pub fn warnings(&self) -> Vec<String> {
         let fresh = self
             .pager

@@ -139,7 +139,7 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     })
 }
 
-/// What is to be done about authorities that cannot be read.
+/// The advice about authorities that cannot be read.
 fn trust_advice() -> String {
     // An empty name of a file counts, too, and is a file that is not there.
     let is_set = |name: &&str| std::env::var_os(name).is_some();
@@ -265,7 +265,7 @@ fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
     }
 }
 
-/// The outermost error of type `T` in the chain. What an `io::Error` wraps is not its `source`, so look inside.
+/// The outermost error of type `T` in the chain. An `io::Error` does not report its inner error as `source`, so look inside.
 fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -330,7 +330,7 @@ fn connect_words(error: &reqwest::Error) -> Message {
     root.into()
 }
 
-/// What the proxy is to blame for: only it is connected to, and looked up.
+/// The words for a fault of the proxy: with a proxy, DNS and connection errors concern the proxy.
 fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> {
     let ProxyAddress {
         address: proxy,

@@ -27,8 +27,7 @@ pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, 
     (longest, malformed)
 }
 
-/// The time of an answer by its own `Date`, with which its other dates are compared; `wall` if that is missing or
-/// absurd.
+/// The time of an answer by its own `Date`, or `wall` if that is missing or absurd. Its other dates are compared with it.
 pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
     date(headers).unwrap_or(wall)
 }
@@ -43,10 +42,10 @@ pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {
     let seconds = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // Only a number that is too large is none.
+        // Only a number that is too large cannot be parsed.
         digits.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
     };
-    // Of several values a proxy may make one with commas.
+    // A proxy may join several values with commas.
     if let Some(all) = text
         .split(',')
         .map(|part| seconds(part.trim()))

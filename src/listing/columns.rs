@@ -67,7 +67,7 @@ macro_rules! columns {
             /// Adds all values of a column of the same kind.
             pub(crate) fn extend(&mut self, column: &Column) {
                 match (self, column) {
-                    // A text column refuses more than 2 GiB, which `TableBuilder` never lets it have.
+                    // A text column refuses more than 2 GiB. `TableBuilder` keeps it below that.
                     $((Self::$kind(values), Column::$kind(more)) => { let _ = values.append_array(more); })*
                     _ => {}
                 }

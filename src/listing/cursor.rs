@@ -1,11 +1,11 @@
-//! Cursors: what one page says to ask the next one with.
+//! Cursors: a page names the next one.
 
 use url::Url;
 
-/// The query parameter that a cursor goes into.
+/// The query parameter for a cursor.
 pub const CURSOR: &str = "cursor";
 
-/// The cursor in what the service sent, which may be a whole URL. The key goes to no other origin, whatever it says.
+/// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused, because it would get the key.
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     let is_whole = ["http://", "https://"].iter().any(|scheme| {
         sent.get(..scheme.len())

@@ -1,4 +1,4 @@
-//! What the service lists: each endpoint as data, and nothing about it anywhere else.
+//! The endpoints of the service as data. Nothing about an endpoint is written anywhere else.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum ColumnKind {
     Bool,
     /// An instant, kept in microseconds since 1970.
     Time,
-    /// Whatever is deeper, kept as JSON.
+    /// Arrays and objects, kept as JSON.
     Json,
 }
 
@@ -19,7 +19,7 @@ pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
     pub kind: ColumnKind,
-    /// Whether a row without it is unreadable. Where it is not, anything that does not fit is kept aside.
+    /// Whether a row without it is unreadable. Values of an optional field that do not fit are kept apart.
     pub required: bool,
 }
 
@@ -42,13 +42,13 @@ pub struct Endpoint {
     /// The name of its rows in an answer.
     pub items: &'static str,
     pub paged_by: PagedBy,
-    /// The name of the flag that says that there is more; `None`: a cursor says it.
+    /// The name of the flag for more rows; `None` if a cursor says it.
     pub has_more: Option<&'static str>,
     /// The largest page that the service grants.
     pub max_page_size: u32,
     /// The columns of its table.
     pub fields: &'static [Field],
-    /// The field that tells its rows apart; `None`: a row may rightly come twice.
+    /// The field that tells its rows apart; `None`: two equal rows may both be right.
     pub key: Option<&'static str>,
     /// The field with the URL of a page, if it has one. The path of the URL is the last column, `path`: listings are joined by it.
     pub page: Option<&'static str>,
@@ -67,43 +67,27 @@ pub(crate) fn position(fields: &[Field], name: &str) -> Option<usize> {
     fields.iter().position(|field| field.name == name)
 }
 
-/// Fields that may be missing.
+/// Fields by their kinds and names. A row may lack a field that is not `required`.
 macro_rules! fields {
-    ($($kind:ident $name:literal),*) => {
-        &[$(optional($name, ColumnKind::$kind)),*]
+    ($($kind:ident $name:literal $($required:ident)?),* $(,)?) => {
+        &[$($crate::listing::endpoint::Field {
+            name: $name,
+            kind: $crate::listing::endpoint::ColumnKind::$kind,
+            required: false $(|| stringify!($required).len() > 0)?,
+        }),*]
     };
 }
-
-/// A field that every row has.
-pub(crate) const fn required(name: &'static str, kind: ColumnKind) -> Field {
-    Field {
-        name,
-        kind,
-        required: true,
-    }
-}
-
-/// A field that a row may lack.
-pub(crate) const fn optional(name: &'static str, kind: ColumnKind) -> Field {
-    Field {
-        name,
-        kind,
-        required: false,
-    }
-}
+pub(crate) use fields;
 
 /// The counts of a site, without a path.
-pub const COUNTS: &[Field] = &[
-    required("human", ColumnKind::Integer),
-    required("ai", ColumnKind::Integer),
-    required("total", ColumnKind::Integer),
-];
+pub const COUNTS: &[Field] =
+    fields![Integer "human" required, Integer "ai" required, Integer "total" required];
 
-const COUNTS_BY_PATH: &[Field] = &[
-    required("path", ColumnKind::Text),
-    required("human", ColumnKind::Integer),
-    required("ai", ColumnKind::Integer),
-    required("total", ColumnKind::Integer),
+const COUNTS_BY_PATH: &[Field] = fields![
+    Text "path" required,
+    Integer "human" required,
+    Integer "ai" required,
+    Integer "total" required
 ];
 
 /// A listing whose rows have a path and counts, under its own name.
@@ -145,7 +129,7 @@ pub const VISITORS: &Endpoint = &Endpoint {
 /// Page views.
 pub const VIEWS: &Endpoint = &by_path("views", "/v1/analytics/{project_id}/views");
 
-/// What readers searched for.
+/// The searches of readers.
 pub const SEARCHES: &Endpoint = &Endpoint {
     has_more: None,
     key: Some("searchQuery"),
@@ -161,7 +145,7 @@ pub const SEARCHES: &Endpoint = &Endpoint {
     ..by_cursor("searches", "/v1/analytics/{project_id}/searches")
 };
 
-/// What readers said.
+/// The feedback of readers.
 pub const FEEDBACK: &Endpoint = &Endpoint {
     key: Some("id"),
     time: Some("createdAt"),
@@ -170,7 +154,7 @@ pub const FEEDBACK: &Endpoint = &Endpoint {
     ..by_cursor("feedback", "/v1/analytics/{project_id}/feedback")
 };
 
-/// What readers asked the assistant: one row a turn.
+/// The questions of readers to the assistant: one row a turn.
 pub const CONVERSATIONS: &Endpoint = &Endpoint {
     max_page_size: 1000,
     key: Some("id"),
@@ -206,7 +190,7 @@ pub const FEEDBACK_BY_PAGE: &Endpoint = &Endpoint {
 /// One conversation with the assistant: one object.
 pub const THREAD: &str = "/v1/analytics/{project_id}/assistant/threads/{id}";
 
-/// Who called the assistant: one object.
+/// The callers of the assistant: one object.
 pub const CALLER_STATS: &str = "/v1/analytics/{project_id}/assistant/caller-stats";
 
 /// Passes the list of all endpoints, each with the name of the client's method that lists it, to the macro `$with`.
@@ -232,7 +216,7 @@ macro_rules! all {
 }
 for_each_endpoint!(all);
 
-/// Whatever else a path may list: nothing is known of its rows.
+/// The listing of any other path, with rows of unknown fields.
 pub(super) const OTHER: &Endpoint = &Endpoint {
     name: "rows",
     path: "",
@@ -254,16 +238,14 @@ impl Endpoint {
     }
 
     pub fn at(path: &str) -> Option<&'static Self> {
-        ENDPOINTS
-            .iter()
-            .copied()
-            .find(|endpoint| endpoint.path == path)
+        Self::find(|endpoint| endpoint.path == path)
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
-        ENDPOINTS
-            .iter()
-            .copied()
-            .find(|endpoint| endpoint.name == name)
+        Self::find(|endpoint| endpoint.name == name)
+    }
+
+    fn find(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
+        ENDPOINTS.iter().copied().find(|endpoint| is_it(endpoint))
     }
 }

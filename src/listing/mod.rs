@@ -1,4 +1,4 @@
-//! What can be listed page by page: one of the known endpoints, or any other path.
+//! Listings that are read page by page: one of the known endpoints, or any other path.
 
 pub mod columns;
 pub mod cursor;
@@ -24,36 +24,37 @@ use crate::text::message::{Setting, message};
 /// The query parameters that a range becomes.
 const DATES: [&str; 2] = ["dateFrom", "dateTo"];
 
-/// What is listed, with its filters: the part of an export that a checkpoint must agree with.
+/// A listing with its filters. A checkpoint must agree with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listing {
-    path: String,
-    project_id: Option<String>,
-    /// Query parameters but those of paging.
-    query: Vec<(String, String)>,
+    /// The path, with its placeholders.
+    pub path: String,
+    pub project_id: Option<String>,
+    /// Query parameters, without those of paging.
+    pub query: Vec<(String, String)>,
     /// The names in an answer; `None` for the endpoints that are known.
     shape: Option<Shape>,
-    /// How long the slices are in which the range is read, one after another.
+    /// The length of the slices, if the range is read in slices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    every: Option<Every>,
+    pub every: Option<Every>,
 }
 
-/// The names that an endpoint uses of which nothing else is known.
+/// The names in the answers of an unknown endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Of the rows.
+    /// The name of the rows.
     pub items: String,
-    /// Of the flag that says that there is more.
+    /// The name of the flag for more rows.
     pub has_more: String,
-    /// Of the cursor, if there are cursors.
+    /// The name of the cursor, if there are cursors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl Listing {
-    /// What an endpoint lists of a project, from a date up to but not including another, as they go on the wire.
+    /// The listing of a project between two dates, as they go on the wire. The second date is exclusive.
     pub fn of(
         endpoint: &'static Endpoint,
         project: &Segment,
@@ -69,7 +70,7 @@ impl Listing {
         }
     }
 
-    /// The same on some days.
+    /// The listing of a project on some days.
     pub fn days(endpoint: &'static Endpoint, project: &Segment, days: Slice) -> Self {
         Self::of(
             endpoint,
@@ -79,7 +80,7 @@ impl Listing {
         )
     }
 
-    /// Whatever `path` lists.
+    /// The listing of any path.
     pub fn other(
         path: &Template,
         project: Option<&Segment>,
@@ -112,7 +113,7 @@ impl Listing {
         })
     }
 
-    /// Only rows of which a field has one of these values, comma-separated.
+    /// Keeps only rows with one of these values, comma-separated, in a field.
     #[must_use]
     pub fn with_filter(mut self, name: &str, value: Option<String>) -> Self {
         self.query
@@ -133,12 +134,7 @@ impl Listing {
         Slice::parse(from?, to?)
     }
 
-    /// How long the slices are in which it is read.
-    pub fn every(&self) -> Option<Every> {
-        self.every
-    }
-
-    /// The slices in which it is read, in order; none where it is read as a whole.
+    /// Its slices, in order; empty if it is read as a whole.
     pub fn slices(&self) -> Result<Vec<Slice>> {
         if self.every.is_none() {
             return Ok(Vec::new());
@@ -158,7 +154,7 @@ impl Listing {
         )
     }
 
-    /// The same on the days of one of its slices.
+    /// One of its slices as a listing.
     pub(crate) fn part(&self, days: Slice) -> Self {
         let mut part = Self {
             every: None,
@@ -174,7 +170,7 @@ impl Listing {
         part
     }
 
-    /// Checks one that came from outside.
+    /// Checks a listing that came from outside.
     pub(crate) fn check(&self) -> Result<()> {
         Template::parse(message![Setting::Resume, ": path"], &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
@@ -193,7 +189,7 @@ impl Listing {
         self.shape.is_none()
     }
 
-    /// What is known of what it lists.
+    /// Its endpoint.
     pub fn endpoint(&self) -> &'static Endpoint {
         let known = if self.shape.is_none() {
             Endpoint::at(&self.path)
@@ -220,7 +216,7 @@ impl Listing {
             .map_or(self.endpoint().items, |shape| &shape.items)
     }
 
-    /// The name of the flag that says that there is more.
+    /// The name of the flag for more rows.
     pub(crate) fn has_more(&self) -> Option<&str> {
         self.shape
             .as_ref()
@@ -240,26 +236,13 @@ impl Listing {
             .transpose()
     }
 
-    pub fn project_id(&self) -> Option<&str> {
-        self.project_id.as_deref()
-    }
-
     /// A query parameter's value.
     pub fn filter(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    pub fn query(&self) -> &[(String, String)] {
-        &self.query
-    }
-
-    /// The path, with its placeholders.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Its path and what chooses rows besides the dates: by this a store knows it.
+    /// Its path and its filters without the dates: the store's name for it.
     pub(crate) fn name(&self) -> String {
         let filters = self
             .query
@@ -291,7 +274,7 @@ impl Listing {
     }
 }
 
-/// The query parameters of a range, as far as it has ends.
+/// The query parameters of a range, one for each end that it has.
 pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, String)> {
     let dates = DATES.into_iter().zip([from, to]);
     dates
@@ -299,7 +282,7 @@ pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, St
         .collect()
 }
 
-/// Refuses what the pager itself puts into the query.
+/// Refuses query parameters that the pager sets.
 fn check_query(query: &[(String, String)]) -> Result<()> {
     match query
         .iter()

@@ -17,15 +17,15 @@ use crate::listing::endpoint::{Endpoint, Field};
 use crate::listing::page::{Page, PageParts, Totals};
 use crate::listing::rows::RowsBuilder;
 
-/// As many digits fit into an `i64`, whatever they are.
+/// Any number of this many digits fits into an `i64`.
 const MAX_DIGITS: usize = 18;
 /// Rows are seldom shorter, in bytes.
 const MIN_ROW: usize = 64;
 
-/// Reads `body`, if it is spelled so.
+/// Reads `body` in this spelling.
 pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     let endpoint = listing.endpoint();
-    let mut text = Text {
+    let mut text = Unparsed {
         rest: str::from_utf8(body).ok()?,
     };
     let mut parts = PageParts::default();
@@ -60,12 +60,12 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     }
 }
 
-/// What is left of an answer.
-struct Text<'a> {
+/// The rest of an answer.
+struct Unparsed<'a> {
     rest: &'a str,
 }
 
-impl<'a> Text<'a> {
+impl<'a> Unparsed<'a> {
     /// Goes past `literal`, if it stands here.
     #[inline]
     fn skip(&mut self, literal: &str) -> Option<()> {
@@ -82,7 +82,7 @@ impl<'a> Text<'a> {
     }
 
     fn rows(&mut self, endpoint: &Endpoint) -> Option<RowsBuilder> {
-        // A row of unknown shape may be anything.
+        // A row of an unknown listing may be anything.
         if endpoint.fields.is_empty() {
             return None;
         }
@@ -215,7 +215,7 @@ impl<'a> Text<'a> {
         self.escaped(spelled).map(Cow::Owned)
     }
 
-    /// The string that `spelled` begins with, of which the part before its first backslash is behind.
+    /// The string at the beginning of `spelled`, after its part before the first backslash was read.
     #[cold]
     fn escaped(&mut self, spelled: &str) -> Option<String> {
         while self.skip("\\").is_some() {
@@ -227,14 +227,14 @@ impl<'a> Text<'a> {
     }
 }
 
-/// How many bytes from here on stand for themselves: up to a quote, a backslash or a control character.
+/// The number of bytes before the next quote, backslash or control character.
 #[inline]
 fn plain(text: &str) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     let (words, rest) = text.as_bytes().as_chunks();
     for (at, eight) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*eight);
-        // The top bit of each byte that is zero, and at times of such as come after it.
+        // The top bit of each zero byte. Bytes after the first zero byte may be marked wrongly.
         let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
         let controls = word.wrapping_sub(ONES * 0x20) & !word;
         let special = zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5c)) | controls;

@@ -156,7 +156,7 @@ impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
         if !self.0.fields.is_empty() {
             return deserializer.deserialize_map(self);
         }
-        // A row of unknown shape need not even be an object.
+        // A row of an unknown listing may be any value.
         self.0.end_row(Some(Value::deserialize(deserializer)?));
         Ok(())
     }
@@ -220,14 +220,16 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
         let Self { column, field } = self;
-        if field.required {
-            match field.kind {
-                ColumnKind::Integer => {
-                    column.push(Cell::Integer(Count::deserialize(deserializer)?.0))
-                }
-                _ => column.push(Cell::Text(&BorrowedText::deserialize(deserializer)?.0)),
-            };
-            return Ok(None);
+        match field.kind {
+            ColumnKind::Integer if field.required => {
+                column.push(Cell::Integer(Count::deserialize(deserializer)?.0));
+                return Ok(None);
+            }
+            ColumnKind::Text if field.required => {
+                column.push(Cell::Text(&BorrowedText::deserialize(deserializer)?.0));
+                return Ok(None);
+            }
+            _ => {}
         }
         let value = Value::deserialize(deserializer)?;
         let json;
@@ -521,7 +523,7 @@ mod tests {
                     0 => bytes[at] = byte,
                     1 => bytes.insert(at, byte),
                     2 => { bytes.remove(at); }
-                    // A piece of itself once more.
+                    // A piece is repeated.
                     _ => { let piece = bytes[at..].iter().copied().take(usize::from(byte)).collect::<Vec<_>>(); bytes.splice(at..at, piece); }
                 }
                 both(&listing, &bytes);

@@ -1,4 +1,4 @@
-//! Rows as columns: those of a page, of whatever endpoint, or many of a table. They take a few allocations, not one a row.
+//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few allocations, not one a row.
 
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ pub struct Row<'a> {
     pub(crate) at: usize,
     /// The days that the row covers, in a table of several slices.
     pub days: Option<Slice>,
-    /// Everything of the row that has no column. A row that is no object has no column at all.
+    /// The values of the row without a column. A row that is not an object has no columns.
     pub other: Option<&'a Value>,
 }
 
@@ -66,7 +66,7 @@ pub struct Rows {
     keys: Vec<(usize, u64)>,
 }
 
-/// Rows to which more are added.
+/// Rows while more are added.
 #[derive(Debug)]
 pub struct RowsBuilder {
     pub(crate) fields: &'static [Field],

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use serde_json::Value;
 
 use crate::client::Client;
 use crate::config::url::Segment;
@@ -17,7 +16,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::CheckedPage;
 use crate::listing::Listing;
 use crate::listing::columns::Cell;
-use crate::listing::endpoint::{ColumnKind, Endpoint, Field, optional, required};
+use crate::listing::endpoint::{Endpoint, Field, fields};
 use crate::listing::page::Totals;
 use crate::listing::rows::{Identity, Rows, RowsBuilder};
 use crate::slices::Subject;
@@ -26,51 +25,52 @@ use crate::slices::reader::SliceReader;
 use crate::store::Content;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
+use crate::text::named_enum;
 
-pub const COLUMNS: &[Field] = &[
-    required("path", ColumnKind::Text),
-    required("human", ColumnKind::Integer),
-    required("human_before", ColumnKind::Integer),
-    required("human_change", ColumnKind::Integer),
-    optional("human_growth", ColumnKind::Float),
-    required("human_significant", ColumnKind::Bool),
-    required("ai", ColumnKind::Integer),
-    required("ai_before", ColumnKind::Integer),
-    required("ai_change", ColumnKind::Integer),
-    optional("ai_growth", ColumnKind::Float),
-    required("ai_significant", ColumnKind::Bool),
-    required("total", ColumnKind::Integer),
-    required("total_before", ColumnKind::Integer),
-    required("total_change", ColumnKind::Integer),
-    optional("total_growth", ColumnKind::Float),
-    required("total_significant", ColumnKind::Bool),
+pub const COLUMNS: &[Field] = fields![
+    Text "path" required,
+    Integer "human" required,
+    Integer "human_before" required,
+    Integer "human_change",
+    Float "human_growth",
+    Bool "human_significant" required,
+    Integer "ai" required,
+    Integer "ai_before" required,
+    Integer "ai_change",
+    Float "ai_growth",
+    Bool "ai_significant" required,
+    Integer "total" required,
+    Integer "total_before" required,
+    Integer "total_change",
+    Float "total_growth",
+    Bool "total_significant" required,
 ];
 
 /// The columns of a table of sections.
-pub const SECTION_COLUMNS: &[Field] = &[
-    required("section", ColumnKind::Text),
-    required("paths", ColumnKind::Integer),
-    required("now", ColumnKind::Integer),
-    required("before", ColumnKind::Integer),
-    required("change", ColumnKind::Integer),
-    optional("growth", ColumnKind::Float),
-    required("significant", ColumnKind::Bool),
+pub const SECTION_COLUMNS: &[Field] = fields![
+    Text "section" required,
+    Integer "paths" required,
+    Integer "now" required,
+    Integer "before" required,
+    Integer "change",
+    Float "growth",
+    Bool "significant" required,
 ];
 
-/// A kind of readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReaderKind {
-    Human,
-    Ai,
-    Total,
+named_enum! {
+    /// A kind of readers.
+    ReaderKind {
+        Human = "human",
+        Ai = "ai",
+        Total = "total",
+    }
 }
 
 impl ReaderKind {
     pub const ALL: [Self; 3] = [Self::Human, Self::Ai, Self::Total];
 
     pub fn parse(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
-        found.ok_or_else(|| {
+        Self::named(name).ok_or_else(|| {
             let name = crate::text::safe(name, 60);
             Error::argument(format!(
                 "of must be \"human\", \"ai\" or \"total\"; it is {name:?}"
@@ -78,20 +78,12 @@ impl ReaderKind {
         })
     }
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Ai => "ai",
-            Self::Total => "total",
-        }
-    }
-
     /// The number of its column of counts among [`COLUMNS`].
     fn column(self) -> usize {
         1 + 5 * self as usize
     }
 
-    /// The value of this kind, of one for each kind.
+    /// This kind's value of three.
     pub fn of<T: Copy>(self, [human, ai, total]: [T; 3]) -> T {
         match self {
             Self::Human => human,
@@ -120,8 +112,8 @@ pub struct Compared {
     pub paces: [SitePace; 3],
 }
 
-/// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
-/// export of each begins: no row is handed out before the end.
+/// Reads two periods of an endpoint's counts by path, and puts them side by side. `begins` gets the first checkpoint of each
+/// export, because no row is handed out before the end.
 pub async fn compare(
     client: &Client,
     endpoint: &'static Endpoint,
@@ -140,8 +132,11 @@ pub async fn compare(
         warnings.push(finding.to_string());
         reader.observer.found(vec![finding]);
     }
-    let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
-    for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
+    let (mut periods, mut totals) = (
+        [PeriodCounts::default(), PeriodCounts::default()],
+        [Totals::default(); 2],
+    );
+    for ((period, side), totals) in [now, before].into_iter().zip(&mut periods).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
         begins(Checkpoint::new(
@@ -176,22 +171,22 @@ pub async fn compare(
         warnings,
         requests: reader.requests,
         running,
-        ..Compared::of(&sides, totals)
+        ..Compared::of(&periods, totals)
     })
 }
 
 impl Compared {
     /// Puts the rows of two periods side by side, and judges them.
     pub fn of_rows([now, before]: [&Rows; 2], totals: [Totals; 2]) -> Self {
-        let mut sides = [Side::default(), Side::default()];
-        for (side, rows) in sides.iter_mut().zip([now, before]) {
+        let mut periods = [PeriodCounts::default(), PeriodCounts::default()];
+        for (side, rows) in periods.iter_mut().zip([now, before]) {
             side.add(rows);
         }
-        Self::of(&sides, totals)
+        Self::of(&periods, totals)
     }
 
-    fn of(sides: &[Side; 2], [totals, totals_before]: [Totals; 2]) -> Self {
-        let (table, paces) = beside(sides);
+    fn of(periods: &[PeriodCounts; 2], [totals, totals_before]: [Totals; 2]) -> Self {
+        let (table, paces) = joined(periods);
         Self {
             table,
             totals,
@@ -204,7 +199,7 @@ impl Compared {
     }
 }
 
-/// A finding if one of two periods is more than a tenth shorter, which no two months are.
+/// A finding if one of two periods is more than a tenth shorter. No two months differ that much.
 fn uneven(now: Period, before: Period) -> Option<Finding> {
     let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
@@ -219,14 +214,14 @@ type Counts = [i64; 3];
 
 /// The paths of a period, in their order.
 #[derive(Default)]
-struct Side {
-    /// Each with what its row is known by: two with invalid characters may look alike.
+struct PeriodCounts {
+    /// Each path with its key, because two paths with invalid characters may look alike.
     paths: Vec<(u64, String, Counts)>,
     places: HashMap<u64, usize>,
 }
 
-impl Side {
-    /// Adds rows. Of two with one path, which a change of the data leaves, the larger counts.
+impl PeriodCounts {
+    /// Adds rows. A change of the data can leave two rows with one path; the larger one counts.
     fn add(&mut self, rows: &Rows) {
         for (row, Identity { key, .. }) in rows.iter().zip(rows.identities()) {
             let Cell::Text(path) = row.get("path") else {
@@ -259,7 +254,7 @@ fn integer(cell: Cell<'_>) -> i64 {
 }
 
 /// Both periods as a table, and the pace of each kind. A path that is missing in one had no reader in it.
-fn beside([now, before]: &[Side; 2]) -> (Table, [SitePace; 3]) {
+fn joined([now, before]: &[PeriodCounts; 2]) -> (Table, [SitePace; 3]) {
     let here = now
         .paths
         .iter()
@@ -304,20 +299,6 @@ fn table_of(rows: RowsBuilder) -> Table {
     let mut builder = TableBuilder::new(Layout::of(rows.fields));
     builder.extend(&rows.finish());
     builder.finish()
-}
-
-/// Adds a row from a line of JSON, as a pickle has it. A change may be negative, which no count of the service is.
-pub fn read_line(rows: &mut RowsBuilder, line: &[u8]) -> serde_json::Result<()> {
-    let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
-    let cell = |field: &Field| match (row.get(field.name), field.kind) {
-        (Some(Value::String(text)), _) => Cell::Text(text),
-        (Some(Value::Bool(flag)), _) => Cell::Bool(*flag),
-        (Some(value), ColumnKind::Float) => value.as_f64().map_or(Cell::Null, Cell::Float),
-        (Some(value), _) => value.as_i64().map_or(Cell::Null, Cell::Integer),
-        (None, _) => Cell::Null,
-    };
-    rows.push(rows.fields.iter().map(cell));
-    Ok(())
 }
 
 /// The path of each row of a comparison, its counts of a kind, and whether they changed significantly.

@@ -1,4 +1,4 @@
-//! The slices that a store has, in the columns of a dataset, without a client.
+//! The slices in a store, in the columns of a dataset, without a client.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::table::{Table, TableBuilder, arrow_field, number};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
-/// Which exports are meant, where several owners share a store: as far as they are named.
+/// The owners whose exports are read, if several share a store.
 #[derive(Debug, Clone)]
 pub struct OwnerFilter {
     pub base_url: Option<String>,
@@ -104,11 +104,11 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     Err(Error::argument(text))
 }
 
-/// Which slices are wanted.
+/// The slices to read.
 #[derive(Debug, Clone)]
 pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
-    /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
+    /// Their length. A table never has slices of several lengths, because unique visitors do not add up.
     pub every: Every,
     /// The projects; `None`: all of them.
     pub projects: Option<Vec<String>>,
@@ -118,7 +118,7 @@ pub struct SliceSelection {
 }
 
 impl SliceSelection {
-    /// The slices of `all` that are wanted.
+    /// The slices of `all` in this selection.
     pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<FinishedExport>> {
         let within = |one: &FinishedExport| {
             self.projects
@@ -171,7 +171,7 @@ pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// The columns of a dataset, which are the same whatever the service sent.
+/// The columns of a dataset. They do not depend on the data.
 pub fn schema(endpoint: &Endpoint) -> SchemaRef {
     let ours = |name, data_type| Field::new(name, data_type, false);
     let mut fields = vec![
@@ -179,7 +179,8 @@ pub fn schema(endpoint: &Endpoint) -> SchemaRef {
         ours("date_from", DataType::Date32),
         ours("date_to", DataType::Date32),
     ];
-    fields.extend(endpoint.fields.iter().map(arrow_field));
+    let listed = endpoint.fields.iter();
+    fields.extend(listed.map(|field| arrow_field(field.name, field.kind, !field.required)));
     fields.push(ours("settled", DataType::Boolean));
     fields.push(Field::new("extra", DataType::Utf8, true));
     Arc::new(Schema::new(fields))
@@ -200,7 +201,7 @@ pub async fn rows(
     batches(&export, settled, &builder.finish(), &schema(endpoint))
 }
 
-/// Adds all rows of a slice to `builder`, by the way that a client's rows go; what was found in them, in words.
+/// Adds all rows of a slice to `builder`, read as a client reads them; returns the findings, in words.
 pub(crate) async fn read(
     endpoint: &'static Endpoint,
     stored: &FinishedExports,
@@ -226,7 +227,7 @@ pub(crate) async fn read(
     Ok(read.1)
 }
 
-/// The rows of a slice, with what is the same in all of them.
+/// The rows of a slice in the columns of a dataset.
 fn batches(
     FinishedExport {
         project_id, days, ..

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::civil::Weekday;
 
 use crate::dates::slices::Slice;
+use crate::text::named_enum;
 
 /// The largest share of false alarms among the significant changes.
 const FALSE_ALARMS: f64 = 0.05;
@@ -227,27 +228,17 @@ fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
     high
 }
 
-/// The direction of a significant change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Movement {
-    /// It was read in both periods, and gained.
-    Riser,
-    /// It was read in both periods, and lost.
-    Faller,
-    /// Only the later period has readers of it.
-    New,
-    /// Only the earlier period has readers of it.
-    Vanished,
-}
-
-impl Movement {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Riser => "riser",
-            Self::Faller => "faller",
-            Self::New => "new",
-            Self::Vanished => "vanished",
-        }
+named_enum! {
+    /// The direction of a significant change.
+    Movement {
+        /// It was read in both periods, and gained.
+        Riser = "riser",
+        /// It was read in both periods, and lost.
+        Faller = "faller",
+        /// Only the later period has readers of it.
+        New = "new",
+        /// Only the earlier period has readers of it.
+        Vanished = "vanished",
     }
 }
 
@@ -293,38 +284,23 @@ pub struct SiteChange {
     pub other: Option<(Per, f64)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SiteVerdict {
-    Rose,
-    Fell,
-    HardlyChanged,
-}
-
-impl SiteVerdict {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rose => "rose",
-            Self::Fell => "fell",
-            Self::HardlyChanged => "hardly changed",
-        }
+named_enum! {
+    SiteVerdict {
+        Rose = "rose",
+        Fell = "fell",
+        HardlyChanged = "hardly changed",
     }
 }
 
-/// The unit of a rate: readers per day, or per working day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Per {
-    Day,
-    WorkingDay,
+named_enum! {
+    /// The unit of a rate: readers per day, or per working day.
+    Per {
+        Day = "day",
+        WorkingDay = "working day",
+    }
 }
 
 impl Per {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::WorkingDay => "working day",
-        }
-    }
-
     fn count(self, days: Slice) -> i32 {
         match self {
             Self::Day => days.count(),

@@ -22,7 +22,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// All rows of an endpoint, or its totals, which not every endpoint has.
+    /// All rows of an endpoint, or its totals. Not every endpoint has totals.
     pub fn new(endpoint: &'static Endpoint, by_path: bool) -> Result<Self> {
         if by_path || endpoint.totals {
             return Ok(Self {

@@ -10,7 +10,7 @@ use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
 use crate::store::{Content, Export, Range, StoredRange};
 
-/// How many ranges an estimate rests on: days of a whole week, as weekends differ.
+/// The number of ranges for an estimate: days of a whole week, because weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,9 +27,9 @@ pub struct PlannedSlice {
     pub requests: u64,
     /// Requests whose answers are in the store.
     pub cached: u64,
-    /// Whether `requests` is known; else it is an estimate or a floor.
+    /// Whether `requests` is known. Otherwise it is an estimate or a minimum.
     pub exact: bool,
-    /// Whether it is an estimate, from the last time it was fetched or the ranges around it.
+    /// Whether it is an estimate, from the slice's last export or from the ranges around it.
     pub estimated: bool,
 }
 
@@ -89,12 +89,12 @@ pub(crate) struct StoredSlice {
     pages: StoredRange,
     /// Whether nothing of it has to be fetched.
     pub(crate) cached: bool,
-    /// When it was fetched last, whether it was final by then or not.
+    /// The time of its last fetch, final or not.
     pub(crate) fetched: Option<Millis>,
 }
 
 impl StoredSlice {
-    /// The slice's cost, as far as its own exports in the store say it.
+    /// The slice's cost, by its own exports in the store.
     pub(crate) fn cost(&self, of: Subject, slice: Slice) -> PlannedSlice {
         let (missing, cached) = (u64::from(!self.cached), u64::from(self.cached));
         match of.content {
@@ -139,7 +139,7 @@ pub(crate) async fn in_store(
         .await?;
     let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
     if of.content == Content::Totals && !cached {
-        // They come with the first page, and are fetched alone where nothing else is wanted.
+        // Totals come with the first page. They are fetched alone if nothing else is wanted.
         let totals = exports.stored_range(range, of.content, 1).await?;
         (cached, fetched) = (totals.finished.is_some(), fetched.max(begun(&totals)));
     }
@@ -168,8 +168,8 @@ fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> PlannedSlice {
 }
 
 impl PlannedSlice {
-    /// From the days of other ranges and how many rows they had: as many rows as the nearest of about its length had on
-    /// average, else of any length, as most rows are pages that are read every day; and no fewer than a range within it.
+    /// Estimates the cost from other ranges and their numbers of rows: the mean of the nearest ranges of about the same length, or
+    /// else of any length, because most paths are read every day. It is never less than a range within this one.
     fn estimate(&mut self, ranges: &[(Slice, u64)], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
@@ -204,7 +204,7 @@ fn pages(slice: Slice, stock: &StoredRange, page_size: u32) -> PlannedSlice {
     if let Some(cached) = &stock.finished {
         return cost(slice, 0, cached.pages, true);
     }
-    // As many as the last time.
+    // The number of pages in the last export.
     let known = stock
         .latest
         .as_ref()

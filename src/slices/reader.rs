@@ -1,4 +1,4 @@
-//! The loop over slices: every room that reads a range slice by slice uses this one.
+//! The loop over slices. Trend, comparison, sync and stored ranges use this one.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::text::safe;
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
     pub of: Subject,
-    /// Of which project; `None`: of the only one that there is.
+    /// The project; `None`: the only one in the store.
     pub project: Option<String>,
     pub owner: OwnerFilter,
     pub slices: Vec<Slice>,
@@ -24,7 +24,7 @@ pub struct StoreQuery {
     /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
     pub now: Millis,
-    /// The store, as it was named.
+    /// The name of the store, as the user gave it.
     pub store: String,
 }
 
@@ -37,7 +37,7 @@ pub struct StoreAnswer {
 }
 
 impl StoreQuery {
-    /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
+    /// Reads the slices. If some are missing, the error names them and the way to fetch them.
     pub async fn read(&self, stored: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, content } = self.of;
         let mut found = self.owner.latest(stored, content).await?;
@@ -81,7 +81,7 @@ impl StoreQuery {
         })
     }
 
-    /// The project that is meant.
+    /// The project to read.
     fn project(&self, found: &[FinishedExport]) -> Result<String> {
         let ids = || found.iter().map(|one| one.project_id.as_str());
         match &self.project {
@@ -113,7 +113,7 @@ impl StoreQuery {
         }
     }
 
-    /// The error that says what the store has not, and how to fetch it.
+    /// The error about missing slices, with the way to fetch them.
     fn missing(&self, project: &str, found: &[FinishedExport]) -> Error {
         let missing: Vec<_> = self
             .slices

@@ -1,8 +1,7 @@
-//! Fills the store: every slice of some projects is fetched, unless the store has it.
+//! Fills the store: fetches every slice of some projects, unless the store has it.
 //!
-//! After a failure the next slice is drawn by lot. Nothing remembers failures from run to run, and a sync that meets
-//! failure upon failure gives up: in a fixed order, three projects at its front that fail each time would keep all others
-//! out for ever.
+//! After a failure the next slice is chosen at random. A sync gives up after several failures in a row, and the next run does not
+//! know of them. In a fixed order, three projects that always fail would block all others for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,9 +24,9 @@ use crate::slices::plan::{hours, stored_slice};
 use crate::slices::reader::SliceReader;
 use crate::store::{Exports, SyncLock};
 
-/// How often is looked whether the other one has ended.
+/// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// Failures in a row that are not the fault of some slices any more.
+/// After this many failures in a row, the slices are not the cause.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.
@@ -45,16 +44,16 @@ pub struct SyncScope {
 pub struct SyncCounts {
     /// Slices in all, over all projects.
     pub slices: u64,
-    /// Those of them that were there already.
+    /// Slices that the store had already.
     pub cached: u64,
-    /// Those that may still change.
+    /// Slices that may still change.
     pub open: u64,
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
     /// The least number of requests that are still to be sent.
     pub left: u64,
-    /// Hours that these take at the request budget; `None` without one.
+    /// Hours for these at the request budget; `None` without a budget.
     pub hours: Option<f64>,
 }
 
@@ -67,26 +66,26 @@ pub struct FailedSlice {
     pub error: Error,
 }
 
-/// How it ended.
+/// The result of a sync.
 #[derive(Debug, Default)]
 pub struct Sync {
     pub filled: SyncCounts,
     /// The slices that failed.
     pub failures: Vec<FailedSlice>,
-    /// Whether it was given up, as failure came upon failure.
-    pub given_up: bool,
+    /// Whether it gave up after failures in a row.
+    pub gave_up: bool,
     /// The error that ended it early.
     pub ended: Option<Error>,
 }
 
-/// A slice that has to be fetched.
+/// A slice to fetch.
 struct DueSlice<'a> {
     of: Subject,
     project: &'a Segment,
     slice: Slice,
     /// The time of the last fetch of a slice that may still change.
     fetched: Option<Millis>,
-    /// The least number of requests that it takes.
+    /// The least number of requests for it.
     least: u64,
 }
 
@@ -149,7 +148,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Fills the store, alone: of two that run at one time the second one waits, and says so, or fails.
+/// Fills the store. Only one sync runs at a time: a second one waits, and logs it, or fails.
 pub async fn sync(
     client: &Client,
     exports: &Exports,
@@ -206,7 +205,7 @@ impl Sync {
     ) -> Result<()> {
         let mut queue = self.look(client, wanted, &reader).await?;
         self.forecast(client, &queue, &reader).await?;
-        // A sync that may not fill the store says how much is left, too.
+        // A sync that may not fill the store also reports how much is left.
         let _lock = lock?;
         let ended = self.fetch(client, &mut queue, &mut reader).await;
         self.filled.requests = reader.requests;
@@ -323,7 +322,7 @@ impl Sync {
                         strikes += 1;
                     }
                     queue.step_back(due, is_of_project(&error));
-                    self.given_up = strikes >= MAX_FAILURES_IN_A_ROW
+                    self.gave_up = strikes >= MAX_FAILURES_IN_A_ROW
                         && (error.transient || !granted || doubtful);
                     self.failures.push(FailedSlice {
                         project: project.as_str().to_owned(),
@@ -331,7 +330,7 @@ impl Sync {
                         slice,
                         error,
                     });
-                    if self.given_up {
+                    if self.gave_up {
                         return Ok(());
                     }
                 }
@@ -353,7 +352,7 @@ impl Sync {
             let count = |page: CheckedPage| rows += page.rows.len() as u64;
             let read = reader.read(of, project, slice, refresh, Some(WINDOW), count);
             let read = read.await.map(drop);
-            // The store has the first pages, and the cursor that leads on from them may have expired since.
+            // The first pages came from the store, and the cursor after them may have expired since.
             let is_late =
                 of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
             if refresh || !is_late || !read.as_ref().is_err_and(may_be_of_a_cursor) {
@@ -365,13 +364,13 @@ impl Sync {
     }
 }
 
-/// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the
-/// service has no more.
+/// Whether the error concerns all slices of its project. Other refusals may concern only these days, such as days that the service
+/// has deleted.
 fn is_of_project(error: &Error) -> bool {
     matches!(error.status, Some(403 | 404 | 410))
 }
 
-/// Whether no other slice would fare better: the key, the budget, the store, or the way to the service.
+/// Whether the error concerns all slices: the key, the budget, the store, or the connection to the service.
 fn is_of_all(error: &Error) -> bool {
     match error.kind {
         Kind::Timeout | Kind::Transport | Kind::Response | Kind::Pagination => false,

@@ -18,29 +18,24 @@ use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
 use crate::store::lock::{SyncLock, take_sync};
 use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
+use crate::text::named_enum;
 
 /// The time after its last page in which an unfinished export is resumed, if its range may still change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
-/// A part of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
-    Totals,
-    /// All its rows.
-    Pages,
+named_enum! {
+    /// A part of a range.
+    Content {
+        Totals = "totals",
+        /// All its rows.
+        Pages = "pages",
+    }
 }
 
 impl Content {
     /// All rows where `pages` are wanted.
     pub fn of(pages: bool) -> Self {
         if pages { Self::Pages } else { Self::Totals }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Totals => "totals",
-            Self::Pages => "pages",
-        }
     }
 }
 
@@ -65,7 +60,7 @@ impl Range {
             .as_deref()
             .and_then(|date| Moment::parse("date_to", date).ok());
         let settles = end.and_then(|end| end.settles(settle_days));
-        let project_id = listing.project_id().map(str::to_owned);
+        let project_id = listing.project_id.clone();
         Self {
             project_id,
             path: listing.name(),

@@ -205,7 +205,7 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
         transaction.execute_batch(include_str!("once.sql"))?;
     }
     if before < SCHEMA_VERSION {
-        transaction.execute("ALTER TABLE once ADD COLUMN message_to TEXT", [])?;
+        transaction.execute_batch(include_str!("messages.sql"))?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     Ok(transaction.commit()?)

@@ -1,5 +1,4 @@
 -- Added by version 2. A creation that is made once, by its name. Without a job, its outcome is unknown.
--- Version 3 added messages: `message_to` is the job that a message is for.
 CREATE TABLE once (
     account    INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
     project_id TEXT NOT NULL,

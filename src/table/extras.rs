@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
-use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Kind, Result};
+use crate::listing::endpoint::ColumnKind;
 use crate::listing::rows::Rows;
 
 /// The column of rows that are no objects.
@@ -30,7 +30,7 @@ pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .chain(bare)
 }
 
-/// The extra fields that have columns, in the order in which they first came.
+/// The extra fields that have columns, in the order of their first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExtraNames {
     places: HashMap<String, usize>,
@@ -83,51 +83,31 @@ impl ExtraNames {
     }
 }
 
-/// The type of an extra field's column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExtraType {
-    Int,
-    Float,
-    Bool,
-    /// Texts, and anything else as JSON.
-    Text,
-}
-
 #[derive(Debug)]
 pub struct ExtraColumns {
     names: ExtraNames,
-    kinds: Vec<ExtraType>,
+    kinds: Vec<ColumnKind>,
 }
 
-impl ExtraType {
-    /// The type of one value; `None` for a null, which fits every column.
-    fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::Null => None,
-            Value::Bool(_) => Some(Self::Bool),
-            Value::Number(number) if number.is_i64() => Some(Self::Int),
-            // A whole number beyond 64 bits would lose digits as a float.
-            Value::Number(number) if is_float(&number.to_string()) => Some(Self::Float),
-            _ => Some(Self::Text),
-        }
+/// The kind of one value; `None` for a null, which fits every column.
+fn kind_of(value: &Value) -> Option<ColumnKind> {
+    match value {
+        Value::Null => None,
+        Value::Bool(_) => Some(ColumnKind::Bool),
+        Value::Number(number) if number.is_i64() => Some(ColumnKind::Integer),
+        // A whole number beyond 64 bits would lose digits as a float.
+        Value::Number(number) if is_float(&number.to_string()) => Some(ColumnKind::Float),
+        _ => Some(ColumnKind::Text),
     }
+}
 
-    /// The type for values of both.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (one, other) if one == other => one,
-            (Self::Int | Self::Float, Self::Int | Self::Float) => Self::Float,
-            _ => Self::Text,
-        }
-    }
-
-    pub(crate) fn data_type(self) -> DataType {
-        match self {
-            Self::Int => DataType::Int64,
-            Self::Float => DataType::Float64,
-            Self::Bool => DataType::Boolean,
-            Self::Text => DataType::Utf8,
-        }
+/// The kind for values of both. Texts, and values of several kinds as JSON, are texts.
+fn common_kind(one: ColumnKind, other: ColumnKind) -> ColumnKind {
+    use ColumnKind::{Float, Integer, Text};
+    match (one, other) {
+        (one, other) if one == other => one,
+        (Integer | Float, Integer | Float) => Float,
+        _ => Text,
     }
 }
 
@@ -135,27 +115,30 @@ fn is_float(text: &str) -> bool {
     text.contains(['.', 'e', 'E']) && text.parse().is_ok_and(f64::is_finite)
 }
 
-/// What is known of the values of a column.
+/// The types of the values of a column so far.
 #[derive(Debug, Default)]
 struct ValuesSeen {
-    kind: Option<ExtraType>,
+    kind: Option<ColumnKind>,
     /// Whether a float cannot hold one of the whole numbers.
     long: bool,
 }
 
 impl ValuesSeen {
     fn add(&mut self, value: &Value) {
-        let kind = ExtraType::of(value);
-        let both = self.kind.zip(kind).map(|(a, b)| a.and(b));
+        let kind = kind_of(value);
+        let both = self
+            .kind
+            .zip(kind)
+            .map(|(one, other)| common_kind(one, other));
         self.kind = both.or(self.kind).or(kind);
         self.long |= (value.as_i64()).is_some_and(|int| int.unsigned_abs() > 1 << 53);
     }
 
     /// The type for all values.
-    fn kind(&self) -> ExtraType {
+    fn kind(&self) -> ColumnKind {
         self.kind
-            .filter(|&kind| !(kind == ExtraType::Float && self.long))
-            .unwrap_or(ExtraType::Text)
+            .filter(|&kind| !(kind == ColumnKind::Float && self.long))
+            .unwrap_or(ColumnKind::Text)
     }
 }
 
@@ -170,7 +153,7 @@ pub fn columns<'a>(others: impl Iterator<Item = &'a Value>) -> ExtraColumns {
         }
         if let Some(values) = seen.get_mut(place) {
             match place == MAX_COLUMNS {
-                true => values.kind = Some(ExtraType::Text),
+                true => values.kind = Some(ColumnKind::Text),
                 false => values.add(value),
             }
         }
@@ -195,7 +178,7 @@ pub(crate) fn text(value: &Value) -> Option<String> {
 pub struct ExtraColumn<'a> {
     /// The service's name for the field; `None` if further fields share the column.
     pub name: Option<&'a str>,
-    pub kind: ExtraType,
+    pub kind: ColumnKind,
     names: &'a ExtraNames,
 }
 
@@ -216,14 +199,16 @@ impl ExtraColumn<'_> {
     pub(crate) fn array(&self, rows: &Rows) -> Result<ArrayRef> {
         let values = rows.iter().map(|row| self.value(row.other));
         Ok(match self.kind {
-            ExtraType::Int => Arc::new(Int64Array::from_iter(values.map(|value| value?.as_i64()))),
-            ExtraType::Float => {
+            ColumnKind::Integer => {
+                Arc::new(Int64Array::from_iter(values.map(|value| value?.as_i64())))
+            }
+            ColumnKind::Float => {
                 Arc::new(Float64Array::from_iter(values.map(|value| value?.as_f64())))
             }
-            ExtraType::Bool => Arc::new(BooleanArray::from_iter(
+            ColumnKind::Bool => Arc::new(BooleanArray::from_iter(
                 values.map(|value| value?.as_bool()),
             )),
-            ExtraType::Text => {
+            _ => {
                 let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
                 if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {
                     let name = crate::text::safe(self.name.unwrap_or(OTHERS), 60);

@@ -1,8 +1,8 @@
-//! Files that are whole or not there: a file without a name where the system has such, else one under a temporary name in
-//! the same folder; fsync; then the name, and the folder's fsync.
+//! Files that are whole or not there. They are written without a name if the system can do that, otherwise under a temporary name
+//! in the same folder. After fsync they get their name, and then the folder gets fsync.
 //!
-//! A file without a name disappears with its process, however that ends. One with a temporary name is left behind if the
-//! process cannot clean up: after SIGKILL, and after SIGTERM and SIGHUP, which Python does not handle.
+//! A file without a name disappears with its process, however that ends. A file with a temporary name remains if the process cannot
+//! clean up: after SIGKILL, and after SIGTERM and SIGHUP, because Python does not handle these.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -15,14 +15,14 @@ use tempfile::NamedTempFile;
 #[derive(Debug)]
 pub struct WholeFile {
     draft: Draft,
-    /// Where it can be opened meanwhile.
+    /// The path at which it can be opened until then.
     path: PathBuf,
-    /// Where it has a temporary name, if it needs one.
-    aside: PathBuf,
+    /// The folder for a temporary name.
+    temporary_folder: PathBuf,
     target: PathBuf,
     /// The target's folder; `None` if it may not be read.
     folder: Option<File>,
-    /// What the target is at present, if it exists.
+    /// The file at the target now, if there is one.
     before: Option<Metadata>,
 }
 
@@ -33,22 +33,22 @@ enum Draft {
 }
 
 impl WholeFile {
-    /// Begins a file that is to stand at `target`, in place of what may be there. A link is replaced, not followed.
+    /// Begins a file that will replace `target`. A link is replaced, not followed.
     pub fn create(target: &Path) -> io::Result<Self> {
         Self::create_in(None, target)
     }
 
     /// The same with the temporary name in another folder of the file system, where readers of the target's do not look.
-    pub fn create_in(aside: Option<&Path>, target: &Path) -> io::Result<Self> {
+    pub fn create_in(temporary_folder: Option<&Path>, target: &Path) -> io::Result<Self> {
         if target.as_os_str().is_empty() {
             return Err(io::Error::from_raw_os_error(ENOENT));
         }
-        // A folder's name, whether it is there or not: what was asked for would be lost once it is renamed.
+        // A path that ends like a folder's, whether the folder exists or not.
         let name = target.file_name().map(OsStr::as_encoded_bytes);
         if name.is_none_or(|name| !target.as_os_str().as_encoded_bytes().ends_with(name)) {
             return Err(io::Error::from_raw_os_error(EISDIR));
         }
-        // Wherever the process goes meanwhile.
+        // The process may change its working directory meanwhile.
         let target = std::path::absolute(target)?;
         let before = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
@@ -70,19 +70,19 @@ impl WholeFile {
             Err(error) => return Err(error),
         };
         let home = folder(&target);
-        let aside = aside.unwrap_or(home).to_owned();
-        let (draft, path) = if let Some((file, path)) = unnamed(&aside) {
+        let temporary_folder = temporary_folder.unwrap_or(home).to_owned();
+        let (draft, path) = if let Some((file, path)) = unnamed(&temporary_folder) {
             (Draft::Unnamed(file), path)
         } else {
             let mut options = File::options();
-            // As any program would make it: the user's umask takes from it.
+            // The user's umask applies, as for any program.
             options.read(true).write(true).create_new(true);
-            // With an `open` of our own, errors keep their numbers.
-            let file = temporary().make_in(&aside, |path| options.open(path))?;
+            // The errors of `File::open` keep their numbers.
+            let file = temporary().make_in(&temporary_folder, |path| options.open(path))?;
             let path = file.path().to_owned();
             (Draft::Named(file), path)
         };
-        // Now: a failure after the rename would be reported of a file that is in its place.
+        // Opened now, because a failure after the rename would be reported although the file is in its place.
         let folder = if cfg!(unix) {
             File::open(home).ok()
         } else {
@@ -91,7 +91,7 @@ impl WholeFile {
         Ok(Self {
             draft,
             path,
-            aside,
+            temporary_folder,
             target,
             folder,
             before,
@@ -114,8 +114,8 @@ impl WholeFile {
         self.seal()?.commit()
     }
 
-    /// Has the disk keep it; what is left to do is quick.
-    pub fn seal(self) -> io::Result<Sealed> {
+    /// Writes it to the disk; the remaining step is quick.
+    pub fn seal(self) -> io::Result<CompleteFile> {
         // Another writer may have made a new file of it.
         // Windows writes out only what may be written.
         let written = File::options()
@@ -126,31 +126,31 @@ impl WholeFile {
             written.set_permissions(before.permissions())?;
         }
         written.sync_all()?;
-        Ok(Sealed(self))
+        Ok(CompleteFile(self))
     }
 }
 
 /// A file that is whole, and not in its place yet. Dropped, it is removed.
 #[derive(Debug)]
-pub struct Sealed(WholeFile);
+pub struct CompleteFile(WholeFile);
 
-impl Sealed {
+impl CompleteFile {
     /// Puts it in the target's place.
     pub fn commit(self) -> io::Result<()> {
         let WholeFile {
             draft,
             path,
-            aside,
+            temporary_folder,
             target,
             folder,
             before,
         } = self.0;
         match draft {
             Draft::Named(file) => drop(file.persist(&target).map_err(|error| error.error)?),
-            // Kept open until it has its name. What is there cannot be replaced without a second name.
+            // The file stays open until it has its name. An existing file can only be replaced by way of a second name.
             Draft::Unnamed(_file) if before.is_none() && link(&path, &target).is_ok() => {}
             Draft::Unnamed(_file) => {
-                let named = temporary().make_in(&aside, |name| link(&path, name))?;
+                let named = temporary().make_in(&temporary_folder, |name| link(&path, name))?;
                 named.persist(&target).map_err(|error| error.error)?;
             }
         }
@@ -159,7 +159,7 @@ impl Sealed {
                 "the file is complete, but a power loss may still undo it, because its folder could \
                  not be written to the disk ({error})"
             ))),
-            // Or a file system that has no fsync for folders.
+            // `EINVAL`: the file system has no fsync for folders.
             _ => Ok(()),
         }
     }
@@ -171,8 +171,8 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// A file without a name that can get one in `folder`, and where it can be opened until then; `None` if the system or
-/// the file system has no such files. What else is wrong is found with a named one.
+/// A file without a name that can get one in `folder`, and the path to open it; `None` if the system or the file system has no
+/// such files. The named file then finds every other fault.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {
     use std::os::fd::AsRawFd as _;
@@ -187,7 +187,7 @@ fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {
     )
     .ok()?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    // Where /proc is not mounted it could never be named.
+    // Without /proc it could never get a name.
     path.exists().then(|| (file.into(), path))
 }
 
@@ -196,7 +196,7 @@ fn unnamed(_folder: &Path) -> Option<(File, PathBuf)> {
     None
 }
 
-/// Gives a file without a name one that nothing has yet.
+/// Gives a file without a name a new name.
 #[cfg(target_os = "linux")]
 fn link(open: &Path, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -215,7 +215,7 @@ const ENOENT: i32 = 2;
 const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };
 const EISDIR: i32 = if cfg!(windows) { EACCES } else { 21 };
 
-/// Whether it is in /dev, however it is named: a link there, such as /dev/stdout, would be gone for the whole system.
+/// Whether it is in /dev, by any name. Replacing a link there, such as /dev/stdout, would remove it for the whole system.
 fn is_in_dev(target: &Path) -> bool {
     folder(target)
         .canonicalize()

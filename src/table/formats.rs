@@ -20,7 +20,7 @@ pub enum Format {
         bom: bool,
     },
     JsonLines,
-    /// The same with the service's own names, to be read again: what a pickle carries.
+    /// JSON Lines with the service's own names, as pickles have them.
     Pickled,
 }
 
@@ -98,7 +98,7 @@ impl Encoder {
         }
     }
 
-    /// What is missing where no row came.
+    /// Writes the header if there was no row.
     pub fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         match self.headed {
             None => self.encode(std::iter::empty(), out),
@@ -166,7 +166,7 @@ fn write_cell<W: io::Write>(
     }
 }
 
-/// `text`, so that no spreadsheet runs it.
+/// `text`, made harmless for spreadsheets.
 fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     // The signs and their full-width forms.
     const STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\0', '＝', '＋', '－', '＠'];
@@ -176,7 +176,7 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A row as the service sent it, after its days. `renames`: names of the service that ours have get a prefix.
+/// A row as the service sent it, after its days. `renames`: a field of the service with the name of another column gets a prefix.
 fn json_line(layout: Layout, row: Row<'_>, renames: bool, out: &mut Vec<u8>) -> io::Result<()> {
     if let Some(bare) = row.bare() {
         serde_json::to_writer(&mut *out, bare)?;

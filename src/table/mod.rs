@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::listing::columns::Column;
-use crate::listing::endpoint::{ColumnKind, Field, position};
+use crate::listing::endpoint::{ColumnKind, position};
 use crate::listing::rows::{Row, Rows, RowsBuilder};
 use crate::table::layout::{DAYS, Layout};
 use crate::text::safe;
@@ -34,16 +34,16 @@ const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// The most bytes of text in one record batch, because the offsets of its columns are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
 
-/// A field's column in an Arrow schema.
-pub(crate) fn arrow_field(field: &Field) -> ArrowField {
-    let data_type = match field.kind {
+/// A column in an Arrow schema.
+pub(crate) fn arrow_field(name: &str, kind: ColumnKind, nullable: bool) -> ArrowField {
+    let data_type = match kind {
         ColumnKind::Text | ColumnKind::Json => DataType::Utf8,
         ColumnKind::Integer => DataType::Int64,
         ColumnKind::Float => DataType::Float64,
         ColumnKind::Bool => DataType::Boolean,
         ColumnKind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
     };
-    ArrowField::new(field.name, data_type, !field.required)
+    ArrowField::new(name, data_type, nullable)
 }
 
 /// All rows of an export, never changed again.
@@ -187,12 +187,13 @@ impl Table {
         let mut all: Vec<_> = day_fields
             .map(|(name, data_type)| ArrowField::new(name, data_type, false))
             .collect();
-        all.extend(fields.iter().map(arrow_field));
+        let ours = fields.iter();
+        all.extend(ours.map(|field| arrow_field(field.name, field.kind, !field.required)));
         let extra = extras::columns(self.others());
         all.extend(extra.iter().map(|column| {
             // A name in Arrow's C interface ends at a NUL.
             let name = self.layout.extra(column.name).replace('\0', "\u{FFFD}");
-            ArrowField::new(name, column.kind.data_type(), true)
+            arrow_field(&name, column.kind, true)
         }));
         let schema = Arc::new(Schema::new(all));
         let batch = |(start, rows): &(usize, Rows)| {
@@ -247,9 +248,8 @@ fn sort_keys(array: &ArrayRef) -> Vec<Option<i64>> {
 
 /// A day as Arrow counts: from 1970 on.
 pub fn number(day: Date) -> i32 {
-    // All civil dates fit.
-    let hours = day.duration_since(jiff::civil::date(1970, 1, 1)).as_hours();
-    i32::try_from(hours / 24).unwrap_or_default()
+    let from = jiff::civil::date(1970, 1, 1);
+    Slice { from, to: day }.count()
 }
 
 /// Rows on their way into a table.

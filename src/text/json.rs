@@ -10,8 +10,8 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Unex
 
 use crate::text;
 
-/// The most of a parser's message that is kept, in characters: far more than is shown, so that no secret is
-/// cut before it is searched for.
+/// The longest message of a parser that is kept, in characters. It is far more than is shown, because secrets are searched for
+/// before the text is cut.
 const MAX_JSON_ERROR: usize = 4096;
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub fn parse_as<T>(
     Ok(Parsed { value, repaired })
 }
 
-/// Like [`parse`], but without repair, for a body in which any text may be an identifier.
+/// Like [`parse`], but without repair: any text in the body may be an identifier.
 pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let parsed = parse(body)?;
     if parsed.repaired {
@@ -78,8 +78,7 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     Ok(parsed.value)
 }
 
-/// `body` as text in which two texts are equal only if their bytes are: each U+FFFD is followed by the bytes that it
-/// replaces.
+/// `body` as text, with the invalid bytes after each U+FFFD. So two texts are equal only if their bytes are equal.
 pub fn literal(body: &[u8]) -> String {
     let mut text = String::new();
     for chunk in body.utf8_chunks() {

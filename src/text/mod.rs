@@ -4,6 +4,28 @@ pub mod json;
 pub mod message;
 pub mod redact;
 
+/// Declares an enum whose variants have names for people and programs.
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $variant),* }
+
+        impl $name {
+            pub const VARIANTS: &[Self] = &[$(Self::$variant),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            pub fn named(name: &str) -> Option<Self> {
+                Self::VARIANTS.iter().copied().find(|one| one.as_str() == name)
+            }
+        }
+    };
+}
+pub(crate) use named_enum;
+
 use std::fmt::Write as _;
 use std::io;
 

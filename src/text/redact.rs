@@ -13,7 +13,7 @@ const MIN_WITHIN_WORDS: usize = 8;
 const MAX_NESTING: usize = 3;
 /// The mark of an omission.
 const OMITTED: char = '\u{2026}';
-/// The most of a secret that is searched for, in characters: prompts may be megabytes long.
+/// The longest part of a secret that is searched for, in characters. Prompts may be megabytes long.
 const MAX_SECRET: usize = 64 * 1024;
 
 /// `text`, or a note in its place if it repeats `secret`.

@@ -122,7 +122,7 @@ def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
         (403, 3, ["ok", "wrong", "ok", "ok"], "the right to read it"),
         (404, 1, ["ok", "wrong", "ok", "ok"], "plan includes it"),
         (500, 1, ["ok", "wrong", "ok", "ok"], "try again later"),
-        # What follows would only be refused, too.
+        # Later listings would be refused, too.
         (429, 4, ["ok", "unknown", "unknown", "unknown"], "not checked"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Exit codes of single commands, and what is printed with them. What all commands share is in the matrix."""
+"""Exit codes of single commands, and what is printed with them. The matrix has what all commands share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from docplatform import Client, ConfigurationError
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
-from helpers.faults import READ_HEAD, SEND, FaultServer, answer
+from helpers.connection import answer
+from helpers.faults import READ_HEAD, SEND, FaultServer
 from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, run_script
 

@@ -161,6 +161,20 @@ def test_totals_and_top_of_views(cli: Cli) -> None:
     assert all("/views" in request.path for request in cli.stub.requests)
 
 
+def test_a_trend_and_a_comparison_of_views(cli: Cli) -> None:
+    days = [line.split("\t") for line in cli("views", "trend", MONTH, "--every", "week").out.splitlines()[1:]]
+    with cli.stub.client() as client:
+        assert [line[-1] for line in days] == [
+            str(row["total"]) for row in client.view_trend(MONTH, every="week")
+        ]
+        totals = client.compare_views(MONTH).totals
+    ended = cli("views", "compare", MONTH, "--json")
+    assert json.loads(ended.out)["totals"] == totals._asdict()
+    assert "Views add up" in cli("views", "trend", MONTH).err
+    for command, sums in (("views", "sum up to"), ("visitors", "counts on both")):
+        assert sums in cli(command, "trend", "--help").out
+
+
 def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_path: Path) -> None:
     filled = ("--listing", "searches", "--store", str(store))
     assert cli("sync", MONTH, "demo", *filled, "--every", "week").status == 0
@@ -205,6 +219,23 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
 
 
 # -- help ------------------------------------------------------------------------------------------
+
+
+def test_a_dataset_is_of_the_organization_of_the_environment(
+    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("dataset", str(tmp_path / "lake"), "--store", str(store), "--every", "week")
+    filled = (MONTH, "demo", "--every", "week", "--store", str(store))
+    assert cli("sync", *filled).status == 0
+    monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
+    ended = cli("sync", *filled)
+    assert ended.out.splitlines()[0] == "listing\tvisitors"
+    monkeypatch.delenv("DOCPLATFORM_API_KEY")
+    ended = cli(*line)
+    assert (ended.status, ended.out.splitlines()[:2]) == (0, ["listing\tvisitors", "written\t4"])
+    monkeypatch.delenv("DOCPLATFORM_ORGANIZATION")
+    ended = cli(*line)
+    assert (ended.status, "--organization name:acme" in ended.err) == (2, True)
 
 
 @every_listing

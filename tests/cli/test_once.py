@@ -38,6 +38,14 @@ def test_the_second_run_uses_the_job_of_the_first(cli: Cli, once: tuple[str, ...
     assert "Job job-1 was created under the name links-1.4 before; nothing was sent." in second.err
 
 
+def test_no_more_jobs_are_created_than_the_budget_grants(cli: Cli, kept: tuple[str, ...]) -> None:
+    line = (*RUN, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
+    first, second = cli(*line), cli(*line)
+    assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
+    assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
+    assert "or with --on-budget wait" in second.err
+
+
 def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tuple[str, ...]) -> None:
     cli.stub.script_job("failed")
     for _ in range(2):

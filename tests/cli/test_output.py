@@ -1,4 +1,4 @@
-"""What commands print about jobs, where prompts come from, and what is logged and shown during a wait."""
+"""The output of commands about jobs, the sources of prompts, and what is logged and shown during a wait."""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ FOLDER = "none_2026-01-01_to_2026-02-01"
     ("arguments", "says"),
     [
         (("visitors", "export", "-o", FILE), f"{FILE} exists"),
+        (("report", "-o", FILE), f"{FILE} exists"),
         (("report", "-o", f"{FOLDER}/x.html"), f"no folder {FOLDER}:"),
         (
             ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),

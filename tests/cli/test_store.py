@@ -41,6 +41,14 @@ def test_rows_that_a_full_disk_refused_are_in_the_store(stub: StubServer, store:
     assert len(stub.requests) == 4
 
 
+def test_a_budget_is_that_of_one_organization_and_keeps_its_reserve(cli: Cli, store: Path) -> None:
+    options = ("--store", str(store), "--requests-per-hour", "5", "--reserve", "4", "--on-budget", "stop")
+    assert cli("visitors", "totals", *JANUARY, *options).status == 0
+    ended = cli("visitors", "totals", "--json", *options)
+    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 1)
+    assert cli("visitors", "totals", *options, "--organization", "other").status == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.row("I4", "J12")
 @pytest.mark.parametrize("command", ["totals", "export", "trend"])

@@ -72,7 +72,7 @@ def test_sync_as_json(cli: Cli) -> None:
     }
     counts = {"slices": 5, "cached": 0, "open": 0, "requests": 5, "rows": 0, "left": 0, "hours": None}
     found = document(cli, "demo", *JANUARY, "--every", "week", "--totals")
-    assert found == {**asked, "complete": True, **counts, "failures": []}
+    assert found == {**asked, "complete": True, **counts, "failures": [], "error": None}
 
 
 def test_a_night_fetches_several_listings_and_says_what_is_left(cli: Cli) -> None:
@@ -115,7 +115,7 @@ def test_failures_are_listed_and_the_rest_is_in_the_store(cli: Cli) -> None:
     assert (ended.status, ended.out.splitlines()[1]) == (1, "slices\t3")
     assert "visitors of gone from 2024-01-01: " in ended.err
     found = document(cli, *projects, status=1)
-    assert (found["complete"], found["cached"]) == (False, 2)
+    assert (found["complete"], found["cached"], found["error"]["class"]) == (False, 2, "SyncError")
     ((failure),) = found["failures"]
     assert (failure["project_id"], failure["date_from"]) == ("gone", "2024-01-01")
     assert (failure["listing"], found["left"]) == ("visitors", 1)

@@ -57,7 +57,7 @@ def chunks(descriptor: int) -> Iterable[bytes]:
 
 
 def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
-    """What a command shows on a terminal."""
+    """The text that a command shows on a terminal."""
     with terminal(stub, *arguments, **env) as (process, read):
         shown = read()
         process.wait(60)

@@ -1,4 +1,4 @@
-"""Wrong usage of single commands: exit code 2, before anything is sent or written. What all commands share is in the matrix."""
+"""Wrong usage of single commands: exit code 2, before anything is sent or written. The matrix has what all commands share."""
 
 from __future__ import annotations
 
@@ -86,8 +86,11 @@ def test_wrong_usage_sends_nothing_and_writes_nothing(
         Path(name).write_bytes(content)
     ended = cli(*arguments)
     assert (ended.status, cli.stub.requests) == (2, [])
-    told = json.loads(ended.out)["error"] if "--json" in arguments else ended.out
-    assert told == "" or (told["class"] == "UsageError" and says in told["message"])
+    if "--json" in arguments:
+        error = json.loads(ended.out)["error"]
+        assert (error["class"], says in error["message"]) == ("UsageError", True)
+    else:
+        assert ended.out == ""
     assert says in ended.err
     assert "Reading visitors" not in ended.err
     # A store is opened before the ids of projects are looked at.

@@ -21,7 +21,7 @@ COUNTS = ["human", "ai", "total"]
 
 
 def table(text: str) -> list[dict[str, str]]:
-    """What lines with tabs say."""
+    """The rows of lines with tabs."""
     header, *rows = (line.split("\t") for line in text.splitlines())
     return [dict(zip(header, row, strict=True)) for row in rows]
 
@@ -131,7 +131,7 @@ def test_a_trend_says_from_which_day_it_may_still_change(cli: Cli) -> None:
 
 
 def cost(cli: Cli, *line: str) -> dict[str, str]:
-    """What a dry run says; it sends nothing."""
+    """The cost that a dry run prints; it sends nothing."""
     before = len(cli.stub.requests)
     ended = cli(*line, "--dry-run")
     assert (ended.status, len(cli.stub.requests)) == (0, before)

@@ -384,7 +384,7 @@ def test_the_defaults_in_the_signature_are_those_in_force(
     in_force = {**client.__reduce__()[0].keywords, "base_url": None}
     parameters = inspect.signature(type(client)).parameters.values()
     written = {parameter.name: parameter.default for parameter in parameters}
-    # What a pickle never carries; that it is None is checked where it is used.
+    # A pickle never carries these two.
     assert (written.pop("api_key"), written.pop("headers")) == (None, None)
     assert written == in_force
     assert {p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY} == {"api_key"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -69,6 +70,19 @@ def test_any_json_and_nothing_are_answers(
 
 NO_JSON = [object(), {"x": b"x"}, {"x": {1, 2}}, {"x": datetime(2026, 1, 1, tzinfo=UTC)}]
 NOT_IN_JSON = [float("nan"), {"x": float("inf")}, [float("-inf")], {"x": "\ud800"}]
+
+
+def test_any_json_is_sent_and_none_is_not(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    values: list[Any] = [{}, [], 0, False, "", [1, 2], OrderedDict(a=1), {"n": 2**70}]
+    for json in values:
+        serve(stub, {})
+        face.run(client.request("POST", "/v3/things", json=json))
+        assert stub.requests[-1].json == json
+        assert "content-type" in stub.requests[-1].headers
+    serve(stub, {})
+    face.run(client.request("POST", "/v3/things"))
+    assert "content-type" not in stub.requests[-1].headers
 
 
 @pytest.mark.parametrize(

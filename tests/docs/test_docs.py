@@ -103,7 +103,7 @@ def test_every_name_is_in_the_reference() -> None:
 
 def test_the_page_about_the_store_lists_its_tables_and_columns() -> None:
     with closing(sqlite3.connect(":memory:")) as store:
-        for file in ("schema.sql", "once.sql"):
+        for file in ("schema.sql", "once.sql", "messages.sql"):
             store.executescript((ROOT / "src" / "store" / file).read_text(encoding="utf-8"))
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         made = {

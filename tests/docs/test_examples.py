@@ -24,6 +24,7 @@ SOURCES = [
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "observability.md",
+    ROOT / "docs" / "store.md",
     *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {ENGINES}),
 ]
 PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
@@ -70,7 +71,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
     )
-    assert len(shown) == 6
+    assert len(shown) == 7
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
             assert run(stub, "-c", code).out == output

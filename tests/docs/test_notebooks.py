@@ -83,7 +83,7 @@ def test_the_notebook_who_reads_our_docs_runs(tmp_path: Path) -> None:
     assert "first 10 of 1,000 pages" in html
     assert "people" in text
     assert "October 2026 (31 days) and September 2026 (30 days). " in html
-    # What the store has costs nothing.
+    # Stored ranges cost nothing.
     assert "0" in [output.get("data", {}).get("text/plain") for output in shown]
     assert "Plan: 9 requests" in html
     assert "Visitors by week" in html

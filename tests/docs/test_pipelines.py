@@ -348,7 +348,7 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
         done = shell(step["run"], env, tmp_path, stub)
         assert done.status == 0, done.err
         links = re.findall(r"<(https://.*?)>", (tmp_path / "summary.md").read_text(encoding="utf-8"))
-        assert sorted(links) == sorted([job.pr_link for job in stub.jobs] * runs)
+        assert sorted(links) == sorted([str(job.pr_link) for job in stub.jobs] * runs)
     assert len(stub.jobs) in range(2, 11, 2)
 
 

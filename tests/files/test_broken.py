@@ -120,7 +120,7 @@ import docplatform
 
 visitors = docplatform.Client().visitors()
 next(visitors)
-# What is imported now cannot fail for want of descriptors.
+# A module that is imported now cannot fail later for want of descriptors.
 assert "pathlib" not in sys.modules or sys.modules.pop("pathlib")
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 taken = []
@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_all_as_it_was(face: Face, way: str, library: str, tm
         env = environment(stub, TARGET=str(tmp_path / "file"), WAY=way, LIBRARY=library)
         results = tell(face.name, FULL, **env)
     assert results[0] == "OSError"
-    # What a library compresses may have room.
+    # A library's compressed file may have room.
     assert results[1] == "OSError" or library
 
 

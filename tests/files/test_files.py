@@ -167,7 +167,7 @@ def test_a_file_of_another_owner_is_refused(table: VisitorTable, way: str) -> No
     open_folder.mkdir()
     try:
         open_folder.chmod(0o777)
-        # What it imports, the other user may not be able to read.
+        # The other user may not be able to read what the method imports.
         getattr(table, way)(open_folder / "imports")
         open_folder.joinpath("imports").unlink()
         target = open_folder / "target"

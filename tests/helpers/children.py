@@ -46,7 +46,7 @@ def peak():
 
 
 def tell(face: str, script: str, /, **environment: str) -> Any:
-    """What ``script`` prints as JSON, with a few names imported (see ``PRELUDE``)."""
+    """The JSON that ``script`` prints, with a few names imported (see ``PRELUDE``)."""
     ended = run_script(PRELUDE + script, face, options=("-W", "error"), env=environment)
     assert (ended.status, ended.err) == (0, ""), ended.err
     return json.loads(ended.out)

@@ -21,7 +21,7 @@ from docplatform.testing import StubServer
 from helpers.scripts import Ended, run_command, run_script
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
-"""What the installed script does."""
+"""Runs as the installed script does."""
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 """A range of days."""
@@ -43,7 +43,7 @@ TOTALS = {"human": 3, "ai": 2, "total": 4}
 
 
 def kept(store: object) -> str:
-    """What a command says that ended early, and whose answers are in a store."""
+    """The last line of a command that ended early and has a store."""
     return f"What was fetched is in {store}: run the same command again to continue."
 
 

@@ -32,7 +32,7 @@ DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
 
 
 def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
-    """Who read which page, in January and in any other month."""
+    """The readers of each page, in January and in any other month."""
     counts = JANUARY if date_from.month == 1 else DECEMBER
     return [{"path": path, "human": n // 2, "ai": n // 5, "total": n} for path, n in counts.items()]
 

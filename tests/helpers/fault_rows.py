@@ -39,7 +39,7 @@ def matrix() -> dict[str, str]:
 
 
 def in_python(text: str, file: str) -> Iterator[Covered]:
-    """What the marks of a test module say; one on the module counts for all tests in it."""
+    """The rows in the marks of a test module; one on the module counts for all its tests."""
     body = ast.parse(text).body
     everywhere = [row for node in body for row in _module_rows(node)]
     for node in body:
@@ -65,7 +65,7 @@ def _rows(mark: ast.expr) -> list[str]:
 
 
 def in_rust(text: str, file: str) -> Iterator[Covered]:
-    """What the comments of a Rust module say."""
+    """The rows in the comments of a Rust module."""
     rows: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if said := RUST_ROWS.match(line):

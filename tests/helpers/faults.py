@@ -151,12 +151,12 @@ class FaultServer:
         self._listener.close()
 
     def script(self, *scripts: Script) -> None:
-        """What the next connections play, in this order."""
+        """Sets the scripts of the next connections, in this order."""
         with self._changed:
             self._scripts.extend(scripts)
 
     def rest(self, *steps: Step) -> None:
-        """What all connections after the scripts play."""
+        """Sets the script of all connections after those."""
         self._rest = steps
 
     @property

@@ -24,7 +24,7 @@ def fill(store: Path, stub: StubServer, projects: Iterable[str] = ("demo",), **h
 
 
 def expected(stub: StubServer, store: Path, project: str = "demo", days: int = 4) -> list[dict[str, Any]]:
-    """What a client with the store has of the days from 2024-01-01 on, in the columns of a dataset."""
+    """The stored rows of the days from 2024-01-01 on, in the columns of a dataset."""
     found: list[dict[str, Any]] = []
     with stub.client(store=store) as client:
         for number in range(days):

@@ -33,7 +33,7 @@ def with_a_job(stub: StubServer, *statuses: str) -> None:
 
 
 def unread(requests: list[StubRequest]) -> int:
-    """How many there are from the first one on that waits for its answer, in the order in which answers are read."""
+    """The number of answers from the first pending one on, in reading order."""
     in_order = sorted(requests, key=lambda r: int(r.query.get("offset", 0)))
     return sum(1 for _ in dropwhile(lambda r: r.status is not None, in_order))
 

@@ -1,4 +1,4 @@
-"""Searches for secrets in every form in which an object can be shown."""
+"""Searches for secrets in everything that can be shown of an object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOWN = 8
 
 
 class Search:
-    """What was looked at, and where.
+    """The texts that were looked at, and their places.
 
     A secret is found by every part of it that is longer than what may be shown of it.
     """
@@ -35,7 +35,7 @@ class Search:
         self.texts.append((where, text if isinstance(text, str) else text.decode("latin-1")))
 
     def thing(self, where: str, thing: object) -> None:
-        """Every way in which an object can be shown."""
+        """Everything that can be shown of an object."""
         shown: list[Callable[[Any], object]] = [
             repr,
             str,

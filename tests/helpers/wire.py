@@ -46,7 +46,7 @@ class Wire:
         self.key = f"dp_{os.urandom(20).hex()}"
         self.keys = [self.key]
         self.secrets: list[str] = []
-        """What else is never to be shown."""
+        """Other texts that must never be shown."""
         self.lookups = False
         """Whether names were looked up: the threads for that are kept for a while."""
         self.seen: list[str] = []
@@ -147,7 +147,7 @@ def check_received(connections: Iterable[Connection], keys: list[str]) -> None:
                 if request.tls is tls:
                     used.add(_check_request(request, keys))
                     rest = rest.replace(request.head, b"", 1).replace(request.body, b"", 1)
-            # What is left was never read as a request: at most the beginning of one.
+            # The rest was never read as a request: at most the beginning of one.
             left = sum(rest.count(key.encode()) for key in keys)
             assert left <= rest.lower().count(b"\r\nauthorization: bearer "), rest
         assert len(used - {None}) <= 1, "two keys on one connection"
@@ -181,7 +181,7 @@ def check_no_secret_is_shown(wire: Wire, output: Iterable[str], records: Iterabl
 
 
 class Remains:
-    """What the process holds at one moment."""
+    """The threads, descriptors and files of the process at one moment."""
 
     def __init__(self) -> None:
         gc.collect()

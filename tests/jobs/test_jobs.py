@@ -25,7 +25,7 @@ FULL: dict[str, Any] = {
 
 
 def read(face: Face, stub: StubServer, body: object, **settings: Any) -> Job:
-    """What a client makes of ``body`` as the answer about job-1."""
+    """The job that a client makes of ``body``."""
     stub.fail_next(status=200, body=body)
     job = face.run(face.client(stub, **settings).get_job("job-1"))
     assert isinstance(job, Job)

@@ -12,6 +12,7 @@ from docplatform import (
     AuthenticationError,
     DataWarning,
     JobFailedError,
+    ServerError,
     UnconfirmedWriteError,
     WaitTimeoutError,
 )
@@ -30,6 +31,15 @@ def test_a_wait_ends_with_the_first_final_status(face: Face, polls: int) -> None
         done = face.run(client.wait_for_job(job, **SOON))
         assert (done.id, done.status, done.is_final) == (job.id, "completed", True)
         assert stub.jobs[0].polls == polls + 1
+
+
+@pytest.mark.parametrize("as_id", [True, False])
+def test_a_wait_looks_even_where_the_snapshot_is_final(face: Face, stub: StubServer, as_id: bool) -> None:
+    client = face.client(stub)
+    job = face.run(client.run_job("Fix it", **SOON))
+    stub.jobs[0].status = "archived"
+    again = face.run(client.wait_for_job(job.id if as_id else job, **SOON))
+    assert (again.status, again.archived_at is None) == ("archived", False)
 
 
 @pytest.mark.row("F5")
@@ -169,6 +179,15 @@ def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
 
 
 # -- a message, then a wait ------------------------------------------------------------------------
+
+
+def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=503, times=1_000)
+    client = face.client(stub, max_retries=0)
+    with pytest.raises(WaitTimeoutError, match="never seen") as caught:
+        face.run(client.wait_for_job("job-1", timeout=0.05, **SOON))
+    assert caught.value.job is None
+    assert isinstance(caught.value.__cause__, ServerError)
 
 
 def finished(face: Face, client: AnyClient) -> Any:

@@ -18,7 +18,7 @@ from helpers.preload import build
 from helpers.scripts import run_script
 
 pytestmark = pytest.mark.row("I4")
-# One for each way in which an export ends: a table, dicts, a frame, a file of a library, a file of rows.
+# One of each kind: a table, dicts, a frame, a file of a library, a file of rows.
 every_way = pytest.mark.parametrize("way", ["collect", "to_dicts", "to_pandas", "to_parquet", "to_csv"])
 
 

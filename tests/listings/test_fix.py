@@ -163,6 +163,7 @@ def test_print_and_notebook_show_the_reason_and_not_the_prompt(stub: StubServer)
         assert "/sdk/v1" in text
         assert "> page" not in text
     assert fixes[0]["why"] in fixes._repr_html_()
+    assert ", the costliest problem first\n" in str(fixes)
 
 
 def hostile() -> list[str]:

@@ -245,7 +245,7 @@ def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
         face.run(client.visitor_trend(**JANUARY, on_budget="stop"))
     assert caught.value.resets_at is not None
     assert len(stub.requests) == 20
-    # What was fetched is there, for another budget too.
+    # The fetched days are there, for another budget too.
     rest = face.run(client.with_options(requests_per_hour=None).visitor_trend(**JANUARY))
     assert (rest.requests, len(rest), len(stub.requests)) == (11, 31, 31)
 
@@ -270,3 +270,20 @@ def test_wrong_arguments_raise_at_the_call(
         with pytest.raises(error):
             call(**arguments)
     assert not stub.requests
+
+
+def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
+    from matplotlib.figure import Figure
+
+    client = face.client(stub)
+    weeks = face.run(client.visitor_trend(**JANUARY, every="week"))
+    axes = Figure().subplots()
+    assert weeks.plot(ax=axes) is axes
+    people, agents = axes.get_lines()
+    whole = [row for row in weeks if row["days"] == 7]
+    assert list(people.get_ydata()) == [row["human"] for row in whole]
+    assert list(agents.get_ydata()) == [row["ai"] for row in whole]
+    assert axes.get_title().endswith("By week, January 2024")
+    paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
+    with pytest.raises(ValueError, match="by_path=False"):
+        paths.plot(ax=axes)

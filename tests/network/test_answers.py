@@ -102,7 +102,7 @@ def _client_socket(address: Any) -> socket.socket:
 @pytest.mark.row("C4", "C5")
 @pytest.mark.parametrize("end", [FIN, RST])
 def test_a_read_whose_body_breaks_off_is_tried_again(wire: Wire, end: Step) -> None:
-    # What came by itself would be a whole job.
+    # The part that came would be a whole job by itself.
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
     wire.server.script([READ_ALL, SEND(head + json.dumps(JOB).encode()), end], [READ_ALL, DONE])
     client = wire.client()

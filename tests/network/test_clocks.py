@@ -41,7 +41,7 @@ print(json.dumps(told))
 
 
 def clocked(wire: Wire, library: Path, call: str, **settings: Any) -> Any:
-    """What comes of a call while the clock swings to and fro."""
+    """The outcome of a call while the clock swings to and fro."""
     script = SCRIPT.format(now=time.time(), settings=settings, call=call)
     return tell(wire.face.name, script, **wire.environment, LD_PRELOAD=str(library))
 

@@ -114,7 +114,7 @@ def resolver(resolver_library: Path, tmp_path: Path) -> Resolver:
 
 
 def create(wire: Wire, resolver: Resolver, authority: Authority, port: int, **settings: Any) -> Any:
-    """What a process that believes the resolver makes of a write to ``HOST``."""
+    """The outcome of a write to ``HOST`` in a process that believes the resolver."""
     base_url = settings.pop("base_url", f"https://{HOST}:{port}")
     given = {"ca_bundle": str(authority.pem), **settings}
     script = SCRIPT.format(

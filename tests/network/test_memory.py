@@ -14,7 +14,7 @@ from helpers.wire import Wire
 
 MIB = 2**20
 ROOM = 16
-"""What a call may cost beyond its cap, in MiB."""
+"""The memory that a call may take beyond its cap, in MiB."""
 ENDLESS = 2**50
 PIECE = b" " * 65536
 

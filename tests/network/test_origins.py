@@ -1,4 +1,4 @@
-"""What requests reveal, and to whom: one origin, one key, nothing about the machine (rows G1, G6, G17, G22)."""
+"""Requests reveal nothing to strangers: one origin, one key, nothing about the machine (rows G1, G6, G17, G22)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def dial(server: FaultServer) -> socket.socket:
 
 
 def say(script: Script, data: bytes) -> tuple[bytes, FaultServer]:
-    """What a server answers to bytes, and the server when it is over."""
+    """The answer of a server to bytes, and the server after it."""
     with FaultServer() as server:
         server.script(script)
         with dial(server) as connection:

@@ -72,7 +72,7 @@ NO_VERDICT: dict[str, Script] = {
     **{repr(head): [SEND(head), FIN] for head in NO_HEADS},
     **{name: [RAW(record), CUT_TLS] for name, record in RECORDS.items()},
 }
-"""What a service may do instead of an answer to a write that it did."""
+"""Ends of a connection after a write that was done, without an answer."""
 
 
 @pytest.mark.row("A1", "A2", "A5", "A9")

@@ -30,7 +30,7 @@ def test_the_package_is_imported_from_where_it_was_installed() -> None:
 
 
 def test_nothing_else_on_the_path_has_its_name() -> None:
-    # What pytest puts there, this checkout's own folders among it.
+    # pytest puts these there, this checkout's own folders among them.
     places = [place for place in sys.path if PathFinder.find_spec("docplatform", [place])]
     assert {Path(place) for place in places} == {SITE}
 

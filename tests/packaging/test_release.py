@@ -1,4 +1,4 @@
-"""What is published has the files it needs and no others, and two builds can be compared."""
+"""Published packages have the files that they need and no others, and two builds can be compared."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_file_too_many_or_too_few_is_reported(sdist: Path) -> None:
 
 def test_the_installed_wheel_has_what_it_needs_and_nothing_else() -> None:
     files = distribution("docplatform").files or ()
-    # What the installer adds has no place in a wheel; nor has the script outside of the packages.
+    # Files of the installer do not belong into a wheel, nor does the script outside of the packages.
     added = {"INSTALLER", "REQUESTED", "direct_url.json"}
     kept = (str(file) for file in files if ".." not in file.parts and file.suffix != ".pyc")
     names = {name.partition(".dist-info/")[2] or name for name in kept}

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def soak(module: str, *arguments: str) -> str:
-    """What a soak prints that ends without a discrepancy, with a seed of its own."""
+    """The output of a soak that ends without a discrepancy, with a seed of its own."""
     command = [sys.executable, "-W", "error", "-m", module, *arguments, "--seed", "7"]
     ended = run_command(command, cwd=ROOT)
     assert (ended.status, ended.err) == (0, ""), ended.out + ended.err

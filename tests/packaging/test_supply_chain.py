@@ -162,7 +162,7 @@ def test_a_workflow_runs_pinned_actions_with_the_least_it_needs(path: Path) -> N
     assert "pull_request_target" not in text
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE), "what nothing else grants"
     assert text.count("actions/checkout@") == text.count("persist-credentials: false")
-    # What somebody else wrote, such as a branch's name, is never pasted into a shell.
+    # Foreign text, such as a branch's name, is never pasted into a shell.
     assert not re.search(r"run:.*\$\{\{", text)
 
 

@@ -1,4 +1,4 @@
-"""Draws the report of six sites on a phone, a tablet and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
+"""Draws the report of seven sites on a phone, a tablet and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
 
 The pictures lie in target/pictures, which no commit has. docs/draw.py draws those of the documentation.
 """
@@ -64,6 +64,14 @@ def falling(first: date, end: date) -> Rows:
     return rows
 
 
+def swapped(first: date, end: date) -> Rows:
+    """A site whose people are replaced by AI agents, most of all on /guides/start."""
+    people, agents = _days(first, end, 0.72), _days(first, end, 1.57)
+    names = [f"/{part}/{at}" for part in ("guides", "api", "cli") for at in range(40)]
+    rows = [row(name, int(people * 60), int(agents * 40)) for name in names]
+    return [*rows, row("/guides/start", int(_days(first, end, 0.3) * 300), int(agents * 60))]
+
+
 def tiny(first: date, end: date) -> Rows:
     """A site that a few friends read."""
     days = (end - first).days
@@ -86,12 +94,13 @@ def hostile(first: date, end: date) -> Rows:
 SITES: dict[str, Any] = {
     "growing": 1_000,
     "falling": falling,
+    "swapped": swapped,
     "tiny": tiny,
     "empty": [],
     "hostile": hostile,
     "large": 30_000,
 }
-"""What the stub is to serve."""
+"""The rows that the stub serves."""
 
 
 def reports(folder: Path) -> Iterator[Path]:
@@ -119,7 +128,7 @@ def save(axes: Axes, file: Path) -> None:
 
 
 def charts(folder: Path) -> None:
-    """What `plot()` draws: alone, beside another, of many pages and days, and under a title of the user's own."""
+    """Charts of `plot()`: alone, beside another, of many pages and days, and under a title of the user's own."""
     mpl.use("agg")
     from matplotlib import pyplot as plt
 
@@ -157,9 +166,10 @@ def draw(folder: Path) -> None:
         for file in reports(folder):
             for look, width, colours in LOOKS:
                 page = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=colours)
+                page.goto(file.as_uri())
                 if look == "print":
                     page.emulate_media(media="print")
-                page.goto(file.as_uri())
+                    page.pdf(path=file.with_suffix(".pdf"), format="A4")
                 page.screenshot(path=file.with_name(f"{file.stem}-{look}.png"), full_page=True)
                 page.close()
     print(f"{len(list(folder.glob('*.png')))} pictures are in {folder}")

@@ -199,8 +199,10 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
     )
     there = file.with_name("fallen.html")
     there.write_text(report.render(fallen), encoding="utf-8")
-    for width in (320, 1280):
+    for width in (320, 390, 1280):
         page = Opened(browser, there, width, "light").page
+        order = "document.querySelector('.advice').getBoundingClientRect().bottom < document.querySelector('.tiles').getBoundingClientRect().top"
+        assert page.evaluate(order)
         seen = page.evaluate(
             "[...document.querySelectorAll('.summary p, .advice li')].filter(e => e.getBoundingClientRect().bottom < 700).map(e => e.innerText)"
         )
@@ -225,7 +227,7 @@ def test_a_printed_report_is_black_on_white_with_all_numbers(browser: Browser, f
     numbers = page.locator("details td").last
     assert not numbers.is_visible()
     page.emulate_media(media="print")
-    # What is folded away on a screen is on the paper.
+    # Parts that are folded on a screen are on the paper.
     assert numbers.is_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert (

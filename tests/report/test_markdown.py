@@ -109,8 +109,8 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
         "- The number of readers fell by 90%, counted per working day: from 8,100 in December 2025 to 800 (90% fewer in all).",
         "- People fell by 92%, and AI agents hardly changed; 41% of all readers are AI agents.",
         "- It is not known which pages changed, because it is large.",
-        "- 9 pages lost readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
-        "- 9 pages gained readers, among them `/new-0` (+90, new).",
+        "- 9 pages stand out with fewer readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
+        "- 9 pages stand out with more readers, among them `/new-0` (+90, new).",
         *(
             f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. This concerns about 1 person. `docplatform fix --run /fix/{at}`"
             for at in range(3)

@@ -205,7 +205,7 @@ PATHS += [f"/{name}" for name in ("faq", "about", "llms.txt", "pricing")]
 
 @dataclass
 class Shown:
-    """What can be read from a report, whichever form it has."""
+    """The numbers and sentences of a report in any form."""
 
     tables: dict[str, list[list[str]]]
     """The rows by the heading of their table: a path, then numbers."""
@@ -284,7 +284,13 @@ def check_tables(truth: Truth, shown: Shown) -> None:
     if truth.before:
         for heading, sign in (("Risers", 1), ("Fallers", -1)):
             table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
-        for heading, here in (("Vanished pages", 0), ("New pages", 1)):
+        kind = {"human": "people", "ai": "AI agents"}.get(truth.of)
+        titles = (
+            (f"No longer read by {kind}", f"First read by {kind}")
+            if kind
+            else ("Vanished pages", "New pages")
+        )
+        for here, heading in enumerate(titles):
             table(heading, [(path, [truth.counts(path)[here]]) for path in truth.once(here)[:LISTED]])
     now = pages(now)
     top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
@@ -356,7 +362,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             _, ai, total = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, total)], advice)
         else:
-            gone = len(truth.once(0))
+            gone = sum(not any(truth.now.get(path, ())) for path in truth.once(0))
             assert advice.startswith("Nobody reads ")
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
 
@@ -364,12 +370,11 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
 def check_place(truth: Truth, sentence: str) -> None:
     """A sentence about sections or about pages."""
     if not sentence.lower().startswith("page visits"):
-        verb = "gained" if "gained" in sentence else "lost"
-        sign = 1 if verb == "gained" else -1
+        sign = 1 if " with more " in sentence else -1
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)(?=[,)])", sentence):
             assert agrees(number, Signed(truth.gain(path)))
             assert sign * truth.gain(path) > 0
-        count = re.match(rf"(\d+) pages {verb}", sentence)
+        count = re.match(r"(\d+) pages stand out", sentence)
         if count:
             assert int(count[1]) == sum(sign * truth.gain(path) > 0 for path in truth.changed(truth.of))
         return
@@ -387,7 +392,7 @@ def check_place(truth: Truth, sentence: str) -> None:
 
 
 def check_hovers(truth: Truth, parsed: Parsed) -> None:
-    """What a page says on hover: the totals, who moved, the trend, the most read pages."""
+    """The texts of a page on hover: the totals, who moved, the trend, the most read pages."""
     expected = [[truth.totals.human, truth.totals.ai]]
     sides = [truth.moved(1)[:LISTED], truth.moved(-1)[:LISTED]]
     if truth.totals.total < truth.totals_before.total:

@@ -52,7 +52,7 @@ def test_every_value_is_escaped() -> None:
 
 @pytest.mark.row("J7")
 def test_the_page_loads_nothing_and_its_policy_allows_the_style_alone() -> None:
-    """What a browser makes of it is in test_browser.py, for machines that have one."""
+    """test_browser.py looks at it in a browser, on machines that have one."""
     html = page.render(full("/x"))
     elements = Parsed(html).elements
     assert not {"script", "link", "img", "iframe", "object", "base", "form", "a"} & {
@@ -144,7 +144,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
     assert (
         "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
     )
-    assert "/up (+30) gained readers." in parsed.text
+    assert "/up (+30) stands out with more readers." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
     assert "/auth lost 200 readers (\u221240%): look at this page first." in parsed.text
     # A site that lost readers shows first where.
@@ -195,9 +195,10 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     text = Parsed(page.render(report)).text
     assert "January 2026 is not over: 800 readers so far; December 2025 had 1,000." in text
     assert "These are 600 people and 330 AI agents. 41% of all readers are AI agents." in text
-    assert "/up (+30) gained readers." in text
+    assert "/up (+30) stands out with more readers." in text
     assert "January 2026 had not ended when this report was made" in text
     assert "December 2025 had not ended when this report was made" in text
+    assert 'class="down"' not in page.render(report)
     for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished."):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
@@ -271,6 +272,18 @@ def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
     assert "Page visits by people, added up by the first part of the path" in text
 
 
+def test_a_page_that_agents_still_read_has_not_vanished() -> None:
+    left = figures.Change("/left", Totals(90, 5, 95), Totals(0, 5, 5), "human")
+    came = figures.Change("/came", Totals(0, 5, 5), Totals(90, 5, 95), "human")
+    report = made(totals=Totals(1, 1, 1), comparison=comparison(of="human", vanished=[left], new=[came]))
+    parsed = Parsed(page.render(report))
+    assert "/left (\u221290) stands out with fewer people." in parsed.text
+    assert "/came (+90) stands out with more people." in parsed.text
+    assert "Nobody reads" not in parsed.text
+    assert parsed.tables["No longer read by people (1)"] == [["/left", "90"]]
+    assert parsed.tables["First read by people (1)"] == [["/came", "90"]]
+
+
 def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
     page_ = {"path": "/auth", "query": None, "readers": 1_234, "why": "9 of 10 ratings are thumbs down."}
     phrase = {"path": None, "query": "<b>", "readers": 1, "why": "1 search ended without a click."}
@@ -285,7 +298,7 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
         "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
     ]
     # No other sentence names the page.
-    assert "2 pages lost readers, among them /b (\u2212200)." in Parsed(html).text
+    assert "2 pages stand out with fewer readers, among them /b (\u2212200)." in Parsed(html).text
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

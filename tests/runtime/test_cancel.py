@@ -1,4 +1,4 @@
-"""What a cancellation leaves behind: notes and log lines of a write, and every row of an export."""
+"""A cancellation leaves these behind: notes and log lines of a write, and every row of an export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may still run when the interpreter exits: callbacks, finalizers, loops that were closed; quickly, and without a word.
+"""The interpreter exits while these may still run: callbacks, finalizers, loops that were closed; quickly, and without a word.
 
 Exits in each phase of a call are in ``test_phases.py``.
 """
@@ -107,7 +107,7 @@ CALLED = {
     "warns": "warnings.showwarning = napping; work = client.feedback_by_page(page_size=1).collect",
     "imports": "sys.meta_path.insert(0, Finder); work = client.visitors().to_pandas",
 }
-"""What the core calls that is written in Python, and so lets the interpreter go."""
+"""Python code that the core calls, and that releases the interpreter."""
 
 FINDER = """
 import warnings

@@ -22,7 +22,7 @@ from helpers.scripts import environment
 pytestmark = [
     pytest.mark.row("I6"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork"),
-    # What Python 3.12 and later say of every fork of a process with threads, and the stub is one.
+    # Python 3.12 and later warn of every fork of a process with threads, and the stub is one.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]
 

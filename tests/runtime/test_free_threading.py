@@ -1,4 +1,4 @@
-"""What the module says of itself, that it needs no GIL: everything that can be shared is, by threads that never agree.
+"""The module declares that it needs no GIL: everything that can be shared is, by threads that never agree.
 
 Builds with a GIL run this too, and switch threads as often as they can.
 """
@@ -41,7 +41,7 @@ def restless() -> Iterator[None]:
 
 
 def at_once(*works: Callable[[], T]) -> list[T]:
-    """What each comes to, when all begin at the same moment; the first error of any."""
+    """The result of each, when all begin at the same moment; the first error of any."""
     together = threading.Barrier(len(works))
 
     def begin(work: Callable[[], T]) -> T:
@@ -53,7 +53,7 @@ def at_once(*works: Callable[[], T]) -> list[T]:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the error that it ends with."""
+    """The result of a call, or the error that it ends with."""
     try:
         return call()
     except Exception as error:  # noqa: BLE001  # which errors may come is what is tested
@@ -61,7 +61,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def in_own_loop(face: Face, method: Callable[[], Any]) -> Any:
-    """What a client's method comes to, in a thread that is not the face's."""
+    """The result of a client's method, in a thread that is not the face's."""
 
     async def wait() -> Any:
         return await method()
@@ -96,7 +96,7 @@ def test_one_iterator_is_emptied_in_every_way_at_once(given: StubServer, prefetc
 
 
 def emptied(visitors: Visitors) -> list[list[VisitorRow]]:
-    """What each thread got of the rows."""
+    """The rows that each thread got."""
     pages = visitors.pages()
 
     def rows() -> list[VisitorRow]:
@@ -160,7 +160,7 @@ def test_tables_are_made_and_dropped_everywhere_at_once(given: StubServer) -> No
             table: VisitorTable | None = client.visitors(page_size=200, prefetch=2).collect()
             assert table is not None
             stream = pa.RecordBatchReader.from_stream(table)
-            # What was handed on outlives the table, and is freed where it happens to be.
+            # A stream that was handed on outlives the table, and is freed in any thread.
             table = None
             rows: list[dict[str, Any]] = stream.read_all().to_pylist()
             return rows

@@ -58,7 +58,7 @@ QUIET = {
     "builtins.id",
     "sys.monitoring.register_callback",
 }
-"""What importing Python modules does, and reading a class's fields."""
+"""Events of importing Python modules, and of reading a class's fields."""
 
 HEAVY = """
 asyncio concurrent.futures socket ssl selectors subprocess threading logging json http urllib email sqlite3

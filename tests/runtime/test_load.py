@@ -211,5 +211,5 @@ def test_a_long_export_that_is_streamed_takes_no_more_memory_than_a_short_one(fa
     assert (ended.status, ended.err) == (0, "")
     number, grown = json.loads(ended.out)
     assert number == 180_000
-    # What the same rows would take as a list: some 60 MiB.
+    # The same rows would take some 60 MiB as a list.
     assert grown < 10

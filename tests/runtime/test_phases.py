@@ -341,7 +341,7 @@ def test_the_interpreter_exits_at_once_and_without_a_word(phase: Phase, client: 
 def test_a_forked_child_has_connections_of_its_own_and_leaves_the_parents_call_alone(
     phase: Phase, client: str, tmp_path: Path
 ) -> None:
-    # What Python 3.12 and later say of every fork of a process with threads.
+    # Python 3.12 and later warn of every fork of a process with threads.
     script = 'import warnings; warnings.simplefilter("ignore", DeprecationWarning)\n' + FORKS
     with running(phase, client, tmp_path, script) as (forking, stub):
         held = pending(stub)

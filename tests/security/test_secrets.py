@@ -89,7 +89,7 @@ def answers(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def provoke(fail: Fail) -> BaseException | None:
-    """What is raised, if anything is; its traceback begins here, where no local is a secret."""
+    """The error that is raised, if any; its traceback begins here, where no local is a secret."""
     try:
         fail()
     except (DocPlatformError, ValueError) as error:

@@ -20,7 +20,7 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # type: ignore[import
 
 import docplatform
 from docplatform import DatasetError, DatasetReport, export_dataset
-from docplatform.dataset import places
+from docplatform.dataset import catalog, places
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.lake import (
@@ -167,7 +167,7 @@ def test_slices_that_are_missing_are_counted_and_told(
         assert caught.value.dataset == report
     else:
         assert export_dataset(root / "strict", **strict).missing == 0
-    # What the store has is written in any case.
+    # Stored slices are written in any case.
     assert len(files(root / "strict")) == report.written
 
 
@@ -418,6 +418,22 @@ def test_what_is_something_else_is_refused_and_left_alone(
         export_dataset(root, store=store)
     assert os.path.samestat(target.stat(), before)
     assert (target.stat().st_size, target.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+def test_a_file_of_another_version_is_left_alone(
+    stub: StubServer, store: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, stub)
+    note = catalog.StoredSlice.note
+    with monkeypatch.context() as later:
+        later.setattr(
+            catalog.StoredSlice, "note", lambda self: note(self).replace('"version": 1', '"version": 2')
+        )
+        assert export_dataset(root, store=store).written == 4
+    before = files(root)
+    with pytest.raises(ValueError, match="was not written by this"):
+        export_dataset(root, store=store)
+    assert files(root) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")

@@ -31,7 +31,7 @@ JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 
 @pytest.fixture
 def client(stub: StubServer, store: Path) -> Iterator[Client]:
-    """What fills the store. Either client writes the same: test_store.py."""
+    """A client that fills the store. Either client writes the same: test_store.py."""
     with stub.client(store=store) as client:
         yield client
 
@@ -137,7 +137,7 @@ def test_what_is_missing_is_an_error_that_says_how_to_fetch_it(
         with pytest.raises(ValueError, match=re.escape(lacks)) as caught:
             read_visitors(store, **how)
         assert str(caught.value).endswith(f"; fetch them with {call}")
-        # What it says helps.
+        # The advice helps.
         made = eval(call, {"client": client})
         assert made is not None
     assert len(read_visitors(store, **how)) > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from helpers.pages import row
 from helpers.scripts import run_script
 
 TEXT = pd.Series(["a"]).dtype
-"""What this pandas makes of texts by itself."""
+"""The dtype of texts in this pandas."""
 
 EXTRAS = [
     row(0, n=1, score=1.5, flag=True, note="x", deep=[1, {"a": None}], late=None),
@@ -98,19 +97,6 @@ def test_odd_paths_are_kept() -> None:
     frame = collect([row(number, path=path) for number, path in enumerate(paths)]).to_pandas()
     assert frame["path"].tolist() == paths
     assert not frame["path"].isna().any()
-
-
-@pytest.mark.parametrize("way", ["to_csv", "to_jsonl", "to_parquet"])
-def test_what_was_written_reads_back_equal(table: VisitorTable, way: str, tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    getattr(table, way)(target)
-    if way == "to_csv":
-        frame = pd.read_csv(target, keep_default_na=False)
-    elif way == "to_jsonl":
-        frame = pd.read_json(target, lines=True)
-    else:
-        frame = pd.read_parquet(target)
-    pd.testing.assert_frame_equal(frame, table.to_pandas())
 
 
 def test_pandas_alone_is_enough(given: StubServer) -> None:

@@ -247,7 +247,7 @@ def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, 
     with stub.client(store=store) as client:
         now = client.visitor_trend(**months)
         client.visitor_trend("2024-01 to 2024-03", every="month")
-    # What was read in the middle of a month is still of its half when it is drawn later.
+    # A month that was read in its middle is still half a month when it is drawn later.
     middle = datetime(2024, 2, 15, tzinfo=UTC).timestamp() * 1_000
     alter(store, f"UPDATE export SET begun = {middle:.0f} WHERE date_from = '2024-02-01'")
     then = read_visitors(store, "2024-01 to 2024-03", every="month")

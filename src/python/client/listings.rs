@@ -136,7 +136,7 @@ impl BaseClient {
             next_cursor,
         };
         let listing = |place: Option<&Checkpoint>| {
-            let known = place.and_then(|place| place.listing.project_id());
+            let known = place.and_then(|place| place.listing.project_id.as_deref());
             let project = request::project(&client, path, project_id.as_deref(), known)?;
             Listing::other(&template, project.as_ref(), query, shape)
         };

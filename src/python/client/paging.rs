@@ -86,7 +86,7 @@ impl PagingArguments {
         };
         let slices = slices::begun(
             place.listing.slices()?,
-            place.listing.every(),
+            place.listing.every,
             handle.client()?.today(),
         )?;
         // Where a checkpoint is of a machine whose day has come already, its slice is read.
@@ -170,7 +170,7 @@ pub fn listing_reader(
                 .map(|(_, value)| value.clone());
             listing = listing.with_filter(name, given.or_else(|| filter(name)));
         }
-        listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
+        listing.in_slices(every.or_else(|| known.and_then(|known| known.every)))
     })
 }
 

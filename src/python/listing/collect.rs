@@ -241,7 +241,7 @@ fn commit(
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
     then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> Operation {
-    let work = move |_| async move { Ok(file::aside(commit).await) };
+    let work = move |_| async move { Ok(file::run_blocking(commit).await) };
     Operation::new(name, work, move |py, committed: io::Result<()>| {
         committed.map_err(|error| os_error(&path, &error))?;
         then(py).map(Next::Value)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::export::file::Writing;
+use crate::export::file::FileWriter;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
@@ -171,7 +171,7 @@ impl Meta {
             totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
-            project_id: listing.project_id().map(str::to_owned),
+            project_id: listing.project_id.clone(),
             requests: stream.requests(),
             warnings: stream.warnings(),
             slices: table.slices.clone(),
@@ -267,7 +267,7 @@ impl Data {
         format: Format,
     ) -> PyResult<usize> {
         let path = collect::path(path)?;
-        py.detach(|| Writing::table(path.clone(), format, &self.table))
+        py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
@@ -320,7 +320,6 @@ pub fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     } else {
         Layout::sliced(fields)
     };
-    let is_compared = meta.sections || meta.class == "Comparison";
     let table = py.detach(|| {
         let lines = lines.split(|&byte| byte == b'\n');
         let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
@@ -328,10 +327,7 @@ pub fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
         for lines in lines.chunks(LINES) {
             let mut rows = RowsBuilder::new(fields, None, lines.len());
             for line in lines {
-                match is_compared {
-                    true => compare::read_line(&mut rows, line)?,
-                    false => rows.read_line(line)?,
-                }
+                rows.read_line(line)?;
             }
             builder.extend(&rows.finish());
         }

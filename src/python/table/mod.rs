@@ -70,7 +70,7 @@ impl BaseTable {
     ) -> PyResult<Bound<'py, PyList>> {
         let values = rows.map(|row| column.value(row.other));
         let made: PyResult<Vec<_>> = match column.kind {
-            extras::ExtraType::Text => values
+            ColumnKind::Text => values
                 .map(|value| {
                     Ok(value
                         .as_deref()
@@ -369,10 +369,10 @@ impl BaseTable {
         let all = PyDict::new(py);
         for column in extras::columns(self.0.table.others()).iter() {
             let kind = match column.kind {
-                extras::ExtraType::Int => "int",
-                extras::ExtraType::Float => "float",
-                extras::ExtraType::Bool => "bool",
-                extras::ExtraType::Text => "text",
+                ColumnKind::Integer => "int",
+                ColumnKind::Float => "float",
+                ColumnKind::Bool => "bool",
+                _ => "text",
             };
             let values = Self::extra(py, column, self.0.table.rows())?;
             all.set_item(self.0.table.layout.extra(column.name), (kind, values))?;

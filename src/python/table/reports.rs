@@ -54,7 +54,7 @@ pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
-        None => failed(py, sync.failures, sync.given_up)?,
+        None => failed(py, sync.failures, sync.gave_up)?,
     };
     if error.is_instance(
         py,
@@ -68,8 +68,8 @@ pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 /// The most failures that an error's text lists.
 const MAX_LISTED: usize = 3;
 
-fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
-    let what = match given_up {
+fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult<PyErr> {
+    let what = match gave_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
             "some slices could not be fetched; all others are in the store, and another sync fetches what \

@@ -1,4 +1,4 @@
-//! What a `Retry-After` asks for, and the pauses that come of it.
+//! `Retry-After`: its value, and the pauses after it.
 
 use std::time::{Duration, SystemTime};
 

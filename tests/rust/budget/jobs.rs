@@ -5,14 +5,13 @@ use std::sync::Arc;
 use docplatform::client::{Client, Limit, WaitOrStop};
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome, Result};
-use docplatform::http::MAX_WRITES;
 use docplatform::job::{self, Job};
 use tokio::time::{Instant, timeout};
 
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client_with, create, get, good, handle,
-    job_body, message, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, analytics, bare, call, client_with, create, get, handle, job_body,
+    message, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 
 const LIMIT: u64 = 10;

@@ -29,7 +29,7 @@ fn text() -> String {
     "why".to_owned()
 }
 
-/// What is expected: the kind, what it says of a write, and how it is tried again.
+/// Expected: the kind, the outcome of a write, and the pace of the next attempt.
 type Row = (Kind, Option<Outcome>, Option<Pace>);
 
 fn check(name: &str, failure: &Failure, read: Row, write: Row) {
@@ -213,7 +213,7 @@ fn what_follows_a_failed_attempt() {
         // Retry-After: 0 does not undercut the backoff.
         (Some(Throttled), 1, Some(secs(0)), FAR, 1.0, Pause(secs(2))),
         (Some(Throttled), 1, Some(secs(1)), FAR, 1.0, Pause(secs(2))),
-        // What is beyond the cap is not waited for.
+        // A wait beyond the cap is not begun.
         (
             Some(Throttled),
             1,

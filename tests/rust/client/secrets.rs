@@ -16,7 +16,7 @@ use crate::helpers::support::{
 };
 use crate::job::waits::how;
 
-/// What only a prompt says, early and late in it, and in all that has to be escaped somewhere.
+/// Words that only a prompt has, early and late in it, beside characters that have to be escaped somewhere.
 const PROMPT: &str = "\u{1f469}\u{200d}\u{1f4bb} \"falcon\" z\u{e9}bu /badger\\ <otter> &\n\u{7f}heron \u{202e}lynx\tand then \
                       the walrus, 100 % of it: \u{1}marmot";
 /// No two of its words are ever together in a text of this crate's own.
@@ -66,7 +66,7 @@ fn ascii_json(text: &str) -> String {
     ascii.replace('/', "\\/")
 }
 
-/// The ways in which a service may repeat `secret` behind `padding`.
+/// Answers that repeat `secret` after `padding`.
 fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
     let text = format!("{padding}{secret} was not accepted");
     let quoted = serde_json::to_string(&text).unwrap();

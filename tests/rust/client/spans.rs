@@ -15,7 +15,7 @@ use crate::helpers::support::{
     Script, Step, bare, client, client_with, good, json, millis, options, read, reply, write,
 };
 
-/// What became of a span: its attempts, and how it ended, with the error of a call that failed.
+/// A span that ended: its attempts, and the error of a call that failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Seen {
     attempts: Vec<(u32, Option<u16>, Option<&'static str>)>,
@@ -83,7 +83,7 @@ impl Drop for Numbered {
     }
 }
 
-/// What each request says of its span.
+/// The `traceparent` of each request.
 fn sent(script: &Script) -> Vec<String> {
     let sent = script.sent();
     let name = |headers: &http::HeaderMap| headers["traceparent"].to_str().unwrap().to_owned();

@@ -86,7 +86,7 @@ async fn a_body_that_comes_in_pieces_is_one_body() {
 /// Rows: C4, C5.
 #[tokio::test(start_paused = true)]
 async fn nothing_partial_is_ever_returned() {
-    // What came before it broke off would do as an answer by itself.
+    // The part before the break would do as an answer by itself.
     recovers(reply(200, "[]").broken()).await;
     let script = Script::each(|_| reply(200, "[]").broken().into());
     let error = fail(&client(&script), read()).await;

@@ -1,3 +1,5 @@
-//! Periods as people name them.
+//! Dates, periods and slices.
 
+mod moments;
 pub(crate) mod periods;
+mod slices;

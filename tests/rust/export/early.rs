@@ -117,7 +117,7 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
         let _ = two_pages(&script).await;
         let asked = asked(&script);
         assert_eq!(&asked[..2], [(0, 10), (10, 10)]);
-        // What is requested after it is requested with what it said in mind.
+        // Later requests take into account what it said.
         assert!(
             asked.len() <= 3 && asked.get(2) != Some(&(20, 10)),
             "{asked:?}"

@@ -7,12 +7,9 @@ use docplatform::config::Options;
 use docplatform::error::Kind;
 use docplatform::export::pager::Pager;
 use docplatform::export::source;
-use docplatform::store::PageClaim;
 use futures_util::future::join_all;
-use tokio::task::yield_now;
-use tokio::time::{Instant, advance, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::budget::ledger::in_a_transaction;
 use crate::export::stored::{END, Shop, january, listing};
 use crate::helpers::site::{Export, PLAIN, Site, asked, export};
 use crate::helpers::support::{Recorder, bare, options, secs};
@@ -120,4 +117,30 @@ async fn a_call_waits_for_another_within_its_own_deadline() {
         assert!(tokio::join!(reading, waiting).0.is_err());
     }
     assert_eq!(asked(&script), [(0, 10), (0, 10)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_the_budget_holds_up_no_other() {
+    let (shop, site) = (Shop::new(), Site::new(20).latency(secs(1)));
+    let script = site.serve();
+    let budgeted = Options {
+        requests_per_hour: Some(1),
+        ..options()
+    };
+    let client = shop.client_in_time(&script, &budgeted);
+    let begun = Instant::now();
+    let waiting = join_all((0..3).map(|_| read(&client, false)));
+    let stopping = async {
+        sleep(secs(600)).await;
+        let begun = Instant::now();
+        let stopping = client.on_budget(WaitOrStop::Stop);
+        let error = read(&stopping, false).await.err().unwrap();
+        assert_eq!((error.kind, begun.elapsed()), (Kind::Budget, secs(0)));
+    };
+    for read in tokio::join!(waiting, stopping).0 {
+        assert_eq!(read.unwrap().paths, site.paths());
+    }
+    // The others look again within half a minute, and do not wait for another hour.
+    assert!((secs(3_600)..secs(3_640)).contains(&begun.elapsed()));
+    assert_eq!(asked(&script), ONCE[..2]);
 }

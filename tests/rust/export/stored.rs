@@ -15,14 +15,13 @@ use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::page::Totals;
 use docplatform::store::Store;
 use tempfile::TempDir;
-use tokio::task::yield_now;
-use tokio::time::{Instant, advance};
+use tokio::time::Instant;
 
-use crate::budget::ledger::{in_a_transaction, opened};
+use crate::budget::ledger::opened;
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json};
 use crate::helpers::support::{
-    BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment,
+    BASE_URL, Hands, Recorder, Script, client_in_store, options, segment,
 };
 
 /// The first of February 2026, in days since 1970.

@@ -17,7 +17,7 @@ use url::Url;
 /// More than any test needs.
 const MOST_REQUESTS: usize = 50_000;
 
-/// What happens to one request.
+/// The fate of one request.
 pub(crate) enum Step {
     /// No byte is written.
     Unsent { fatal: bool },
@@ -195,7 +195,7 @@ impl Script {
         })
     }
 
-    /// What was sent so far.
+    /// The requests so far.
     pub(crate) fn sent(&self) -> Vec<Sent> {
         self.sent.lock().unwrap().clone()
     }

@@ -19,11 +19,11 @@ pub(crate) const LIMIT: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Window {
     Rolling,
-    /// Hours of the service's own clock, the next of which begins after so long.
+    /// Hours of the service's own clock; the next one begins after this time.
     Fixed(Duration),
 }
 
-/// What its headers say.
+/// The headers of its answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Headers {
     None,
@@ -114,7 +114,7 @@ impl Service {
         )
     }
 
-    /// What it says: whole seconds, rounded up for `Retry-After`, and down for the others.
+    /// Its headers: whole seconds, rounded up for `Retry-After`, and down for the others.
     fn head(&self, left: usize, reset: Duration, accepted: bool) -> HeaderMap {
         let seconds = reset.as_secs();
         let wall = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();

@@ -82,7 +82,7 @@ impl Site {
         self
     }
 
-    /// What its clock shows.
+    /// The date on its clock.
     pub(crate) fn dated(mut self, date: Option<&'static str>) -> Self {
         self.date = date;
         self
@@ -212,7 +212,7 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<CheckedPage>> {
     pager.next_page(&observer).await
 }
 
-/// The paths of visitors, or the whole rows of unknown shape.
+/// The name of a row: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
     let name = |row: Row<'_>| match (row.other, rows.fields) {
         (Some(whole), []) => whole.to_string(),

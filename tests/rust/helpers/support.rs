@@ -66,12 +66,12 @@ impl Recorder {
             .collect()
     }
 
-    /// What was said about the write, in order.
+    /// The outcomes of the write so far, in order.
     pub(crate) fn outcomes(&self) -> Vec<Option<Outcome>> {
         self.outcomes.lock().unwrap().clone()
     }
 
-    /// What an interrupted caller would be told about the write.
+    /// The outcome that an interrupted caller would get.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         self.outcomes().last().copied().flatten()
     }
@@ -383,7 +383,7 @@ pub(crate) fn all_of<F: Future<Output: Send + 'static> + Send + 'static>(
         .collect()
 }
 
-/// What they come to.
+/// Their results.
 pub(crate) async fn ends<T>(all: Vec<JoinHandle<T>>) -> Vec<T> {
     join_all(all)
         .await

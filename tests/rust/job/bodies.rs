@@ -1,4 +1,4 @@
-//! What a job's body may and must hold (service.md, "Job object").
+//! The body of a job: required and optional fields (service.md, "Job object").
 
 use docplatform::job::Job;
 use serde_json::{Value, json};

@@ -11,9 +11,8 @@ use docplatform::text::message::Advice;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, advises, all_of, bare, client, client_throwing, client_with,
-    create, dice, ends, job_body, message, millis, options, prompt, reply, secs, segment,
-    with_retry_after,
+    Recorder, Reply, Script, Step, advises, bare, client, client_with, create, job_body, message,
+    options, prompt, reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -485,49 +484,6 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
         ..how()
     };
     assert!(wait_for(&script, &ever).await.is_ok(), "no clock runs over");
-}
-
-#[tokio::test(start_paused = true)]
-async fn throttled_waits_do_not_come_back_all_at_once() {
-    let mut throttled = true;
-    let script = Script::each(move |_| {
-        if std::mem::take(&mut throttled) {
-            with_retry_after(429, "300")
-        } else {
-            shows("completed")
-        }
-    });
-    let client = client_throwing(&script, &options(), dice());
-    let begun = Instant::now();
-    let waits = all_of(50, &client, |client| async move {
-        wait(&client, target(), &how(), &Recorder::default())
-            .await
-            .map(drop)
-    });
-    assert!(ends(waits).await.iter().all(Result::is_ok));
-    let mut polls = times(&script, begun)[1..].to_vec();
-    assert!(
-        polls.iter().all(|at| (300.0..=306.0).contains(at)),
-        "{polls:?}"
-    );
-    polls.sort_by(f64::total_cmp);
-    polls.dedup();
-    assert!(polls.len() > 10, "{polls:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_interrupted_wait_names_its_job() {
-    let script = Script::each(|_| shows("active"));
-    let client = client(&script);
-    let recorder = Recorder::default();
-    let job = create(&client, "Fix", &recorder).await.unwrap();
-    let (how, written) = (how(), Target::just_written(job, prompt()));
-    let waiting = wait(&client, written, &how, &recorder);
-    assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
-    assert_eq!(recorder.jobs().last().unwrap().as_str(), "job_1");
-    let before = script.count();
-    tokio::time::sleep(secs(3600)).await;
-    assert_eq!(script.count(), before, "no poll without a caller");
 }
 
 /// Rows: F7.

@@ -1,3 +1,3 @@
-//! What a page may and must hold.
+//! The body of a page.
 
 pub(crate) mod payload;

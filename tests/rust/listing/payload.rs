@@ -1,4 +1,4 @@
-//! What a page may and must hold (reliability.md, D).
+//! The body of a page: required and optional fields (reliability.md, D).
 
 use docplatform::error::{Error, Kind};
 use docplatform::export::findings::Finding;

@@ -1,4 +1,4 @@
-//! The disk. The scenario decides when and in which order a store's work is done, and whether it is done.
+//! The disk. The scenario decides whether a store's work is done, when, and in what order.
 
 use std::collections::VecDeque;
 use std::path::Path;

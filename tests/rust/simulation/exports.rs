@@ -67,7 +67,7 @@ pub(crate) fn listing(what: What, days: u64) -> Listing {
 /// The same listing for a client that does not know its endpoint.
 fn any_path(what: What) -> Listing {
     let (known, endpoint) = (listing(what, 1), what.endpoint());
-    let path = Template::parse("path", known.path()).unwrap();
+    let path = Template::parse("path", &known.path).unwrap();
     let next_cursor = (endpoint.paged_by == PagedBy::Cursor).then(|| "nextCursor".to_owned());
     let shape = Shape {
         items: endpoint.items.to_owned(),
@@ -77,7 +77,7 @@ fn any_path(what: What) -> Listing {
     Listing::other(
         &path,
         known.project().unwrap().as_ref(),
-        known.query().to_vec(),
+        known.query.clone(),
         shape,
     )
     .unwrap()

@@ -24,7 +24,7 @@ SECONDS = int(os.environ.get("LIMIT", "300"))
 FLAGS = os.environ.get("SIMULATION_FLAGS", "").split()
 PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "simulation", "--test", "simulation"]
 
-PAGER, TRAIL = "src/export/pager.rs", "src/export/trail.rs"
+PAGER, POSITION = "src/export/pager.rs", "src/export/position.rs"
 STORED, SOURCE, DEDUPE = "src/export/stored.rs", "src/export/source.rs", "src/export/dedupe.rs"
 RETRY, CALL, THROTTLE = "src/client/retry.rs", "src/client/call.rs", "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
@@ -39,9 +39,9 @@ ONCE, NAMES = "src/job/once.rs", "src/store/once.rs"
 MUTANTS: dict[str, tuple[str, str, str]] = {
     # paging
     "pager-steps-by-limit": (
-        TRAIL,
-        "if shape.has_more && is_short { shape.received } else { shape.limit }",
-        "shape.limit",
+        POSITION,
+        "if page.has_more && is_short { page.received } else { page.limit }",
+        "page.limit",
     ),
     "pager-empty-page-goes-on": (PAGER, "if received == 0 {", "if false {"),
     "pager-same-page-goes-on": (PAGER, "if self.seen.page_again(&identities) {", "if false {"),
@@ -73,56 +73,56 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "if is_certain { self.paging.prefetch } else { self.paging.prefetch.min(1) }",
         "self.paging.prefetch + 2",
     ),
-    "trail-skips-nothing": (
-        TRAIL,
+    "position-skips-nothing": (
+        POSITION,
         "place.remember(rows, place.near + rows.len());",
         "place.remember(rows, place.near);",
     ),
-    "trail-forgets-the-rest-of-a-page": (
-        TRAIL,
-        "self.skip.saturating_sub((shape.received - shape.overlap) as usize)",
+    "position-forgets-the-rest-of-a-page": (
+        POSITION,
+        "self.skip.saturating_sub((page.received - page.overlap) as usize)",
         "0",
     ),
-    "trail-knows-no-overlap": (PAGER, "self.trail.overlap(&identities)", "0"),
-    "trail-checkpoint-a-row-ahead": (TRAIL, "u64::from(position) + 1", "u64::from(position) + 2"),
-    "trail-checkpoint-a-row-behind": (TRAIL, "place.offset = place.offset.saturating_add(received);", ""),
-    "trail-keeps-the-old-cursor": (TRAIL, "place.cursor.clone_from(&shape.cursor);", ""),
-    "trail-last-page-by-position": (
-        TRAIL,
+    "position-knows-no-overlap": (PAGER, "self.position.overlap(&identities)", "0"),
+    "position-checkpoint-a-row-ahead": (POSITION, "u64::from(position) + 1", "u64::from(position) + 2"),
+    "position-checkpoint-a-row-behind": (POSITION, "place.offset = place.offset.saturating_add(received);", ""),
+    "position-keeps-the-old-cursor": (POSITION, "place.cursor.clone_from(&page.cursor);", ""),
+    "position-last-page-by-position": (
+        POSITION,
         "self.place.irregular || !self.by_offset || is_short",
         "self.place.irregular || !self.by_offset",
     ),
-    "trail-next-day-keeps-its-place": (TRAIL, "(place.offset, place.cursor) = (0, None);", ""),
-    "trail-one-day-for-all": (
-        TRAIL,
+    "position-next-day-keeps-its-place": (POSITION, "(place.offset, place.cursor) = (0, None);", ""),
+    "position-one-day-for-all": (
+        POSITION,
         "place.done = place.slice + 1 >= self.slices.len();",
         "place.done = true;",
     ),
-    "trail-rows-of-days-look-alike": (
-        TRAIL,
+    "position-rows-of-days-look-alike": (
+        POSITION,
         "if self.place.slice > 0 {",
         "if false {",
     ),
-    "trail-forgets-what-a-checkpoint-knows": (
-        TRAIL,
+    "position-forgets-what-a-checkpoint-knows": (
+        POSITION,
         "self.place.offset + self.skip as u64",
         "self.place.offset",
     ),
-    "trail-regular-again-after-a-stop": (
-        TRAIL,
+    "position-regular-again-after-a-stop": (
+        POSITION,
         "place.irregular |= near > 0 && !by_count;",
         "place.irregular = near > 0 && !by_count;",
     ),
-    "trail-irregular-unnoticed": (
-        TRAIL,
-        "self.by_offset && shape.has_more && shape.received != shape.limit",
+    "position-irregular-unnoticed": (
+        POSITION,
+        "self.by_offset && page.has_more && page.received != page.limit",
         "false",
     ),
     "dedupe-differing-is-identical": (DEDUPE, "None => Repeat::Differing", "None => Repeat::Identical"),
     "findings-totals-untold": (FINDINGS, "fresh.extend(self.tell(Finding::Totals { first, last }));", ""),
     "findings-cut-off-untold": (
         PAGER,
-        "fresh.push(self.findings.cut_off(received, self.trail.range()));",
+        "fresh.push(self.findings.cut_off(received, self.position.range()));",
         "",
     ),
     # retries
@@ -261,7 +261,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "self.has_more && self.rows < u64::from(self.asked)",
         "false",
     ),
-    "store-first-rows-twice": (STORED, "without(page, skip)", "without(page, 0)"),
+    "store-first-rows-twice": (STORED, "if skip > 0 {", "if false {"),
     "store-rows-of-another-page": (
         STORED,
         "offset - page.offset < page.rows || !page.has_more",
@@ -308,7 +308,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-resumes-what-is-old": (EXPORTS, "age > MAX_RESUME_AGE", "false"),
     "store-of-all-projects": (
         EXPORTS,
-        "listing.project_id().map(str::to_owned)",
+        "listing.project_id.clone()",
         'Some("any".to_owned())',
     ),
     "store-totals-of-any-time": (
@@ -378,7 +378,7 @@ TABLE = pathlib.Path(__file__).with_suffix(".md")
 
 
 def planted(name: str, line: str, instead: str) -> str:
-    """Both pieces, of which the environment chooses."""
+    """Both pieces; the environment chooses one."""
     choice = f'crate::planted("{name}")'
     arm, condition = line.partition(" => "), re.fullmatch(r"if (.*) \{", line)
     if arm[1] and instead.startswith(arm[0] + arm[1]):

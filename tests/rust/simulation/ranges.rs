@@ -118,7 +118,7 @@ pub(crate) async fn sync_days(
             found.filled
         ));
     }
-    if found.ended.is_some() || found.given_up || !found.failures.is_empty() {
+    if found.ended.is_some() || found.gave_up || !found.failures.is_empty() {
         return Done::Again(600);
     }
     if is_good && !totals {

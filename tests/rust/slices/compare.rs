@@ -8,7 +8,9 @@ use docplatform::dates::periods::Period;
 use docplatform::dates::slices::Slice;
 use docplatform::http::Outgoing;
 use docplatform::listing::endpoint::VISITORS;
-use docplatform::slices::compare::{Compared, compare};
+use docplatform::listing::rows::Row;
+use docplatform::slices::compare::{Compared, ReaderKind, compare, movements};
+use docplatform::slices::judge::Movement;
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::site::{integer, page, row, text};
@@ -123,6 +125,45 @@ async fn every_number_is_what_the_service_sent_for_1000_pairs_of_periods() {
             assert_eq!(integer(&row, "ai_change"), 0);
         }
     }
+}
+
+#[tokio::test]
+async fn paths_that_moved_most_come_first() {
+    let now = paths([
+        ("/a", 200),
+        ("/b", 300),
+        ("/c", 101),
+        ("/d", 10),
+        ("/new", 9),
+        ("/newer", 8),
+        ("/f", 30),
+    ]);
+    let before = paths([
+        ("/a", 100),
+        ("/b", 100),
+        ("/c", 100),
+        ("/d", 400),
+        ("/e", 7),
+        ("/gone", 70),
+        ("/f", 150),
+    ]);
+    let compared = compared(&Shop::new(), &serve(now, before)).await;
+    let rows: Vec<Row<'_>> = compared.table.rows().collect();
+    let found: Vec<_> = movements(&compared.table, ReaderKind::Human, compared.paces[0])
+        .into_iter()
+        .map(|(at, how)| (text(&rows[at], "path"), how))
+        .collect();
+    // `/new`, `/newer` and `/e` have too few readers to be told.
+    let expected = [
+        ("/d", Movement::Faller),
+        ("/b", Movement::Riser),
+        ("/f", Movement::Faller),
+        ("/a", Movement::Riser),
+        ("/gone", Movement::Vanished),
+        // One reader more, while the typical path lost a fifth.
+        ("/c", Movement::Riser),
+    ];
+    assert_eq!(found, expected);
 }
 
 /// Rows: D12.

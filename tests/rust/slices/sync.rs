@@ -266,7 +266,7 @@ async fn a_project_without_any_listing_holds_up_no_other() {
         let mut wanted = wanted(&["gone", "gone-too", "a"], days("2026-01-01", "2026-01-02"));
         wanted.of = subjects(&[VISITORS, VIEWS], Content::Totals);
         let done = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
-        assert!(!done.given_up, "{seed}");
+        assert!(!done.gave_up, "{seed}");
         let mut failed: Vec<_> = done.failures.iter().map(|failed| failed.listing).collect();
         failed.sort_unstable();
         assert_eq!(failed, ["views", "views", "visitors", "visitors"]);
@@ -307,7 +307,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
             ("b", "2026-01-02".to_owned(), Kind::Response)
         ]
     );
-    assert!(found.ended.is_none() && !found.given_up);
+    assert!(found.ended.is_none() && !found.gave_up);
     // Nine slices less the one, and one request to each that failed.
     assert_eq!(
         (found.filled.rows, found.filled.requests, script.count()),
@@ -360,7 +360,7 @@ async fn a_project_that_fails_comes_last() {
     let shop = Shop::new();
     let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
     let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
-    assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
+    assert_eq!((found.filled.rows, found.gave_up), (20 * 30, true));
     // Three of its ten days show that the others would not come either; the first one's turn was the first.
     let failures: Vec<_> = found
         .failures
@@ -387,11 +387,11 @@ async fn where_nothing_but_failures_come_it_is_given_up() {
         let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert_eq!(script.count(), asked, "{status} behind {good}");
         assert_eq!(
-            found.given_up,
+            found.gave_up,
             status == 503 || good == 0,
             "{status} behind {good}"
         );
-        assert_eq!(found.failures.len(), if found.given_up { 3 } else { 5 });
+        assert_eq!(found.failures.len(), if found.gave_up { 3 } else { 5 });
         assert_eq!(found.filled.requests, asked as u64);
     }
 }

@@ -59,7 +59,7 @@ impl Shop {
             .await
     }
 
-    /// The pages and the beginning of every finished export, in the order in which they were made.
+    /// The pages and the beginning of every finished export, in the order of their creation.
     async fn kept(&self) -> Vec<(u64, Millis)> {
         let look = |connection: &mut Connection| {
             let mut kept = connection.prepare(

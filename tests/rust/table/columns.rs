@@ -5,9 +5,10 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use docplatform::dates::slices::Slice;
 use docplatform::listing::columns::Cell;
+use docplatform::listing::endpoint::ColumnKind;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::{Rows, RowsBuilder};
-use docplatform::table::extras::{self, ExtraType, MAX_COLUMNS, OTHERS};
+use docplatform::table::extras::{self, MAX_COLUMNS, OTHERS};
 use docplatform::table::formats::{Encoder, Format};
 use docplatform::table::layout::Layout;
 use docplatform::table::{Table, TableBuilder};
@@ -151,27 +152,30 @@ fn extras_keep_to_their_rows_across_batches() {
 #[test]
 fn a_column_holds_whatever_came_in_it() {
     for (values, kind) in [
-        (vec!["1", "-2", "null", ""], ExtraType::Int),
+        (vec!["1", "-2", "null", ""], ColumnKind::Integer),
         (
             vec!["9223372036854775807", "-9223372036854775808"],
-            ExtraType::Int,
+            ColumnKind::Integer,
         ),
-        (vec!["1", "2.5"], ExtraType::Float),
-        (vec!["9007199254740992", "2.5"], ExtraType::Float),
+        (vec!["1", "2.5"], ColumnKind::Float),
+        (vec!["9007199254740992", "2.5"], ColumnKind::Float),
         // A whole number that a float would change.
-        (vec!["9007199254740993", "2.5"], ExtraType::Text),
-        (vec!["1e3"], ExtraType::Float),
-        (vec!["true", "null", "false"], ExtraType::Bool),
-        (vec![r#""a""#, "null"], ExtraType::Text),
-        (vec!["null", ""], ExtraType::Text),
+        (vec!["9007199254740993", "2.5"], ColumnKind::Text),
+        (vec!["1e3"], ColumnKind::Float),
+        (vec!["true", "null", "false"], ColumnKind::Bool),
+        (vec![r#""a""#, "null"], ColumnKind::Text),
+        (vec!["null", ""], ColumnKind::Text),
         // A digit more than an integer or a float could keep.
-        (vec!["9223372036854775808"], ExtraType::Text),
-        (vec!["1", "123456789012345678901234567890"], ExtraType::Text),
-        (vec!["1e999"], ExtraType::Text),
-        (vec!["1", "true"], ExtraType::Text),
-        (vec!["1", r#""1""#], ExtraType::Text),
-        (vec!["[1]"], ExtraType::Text),
-        (vec![r#"{"a":{"b":null}}"#, "2"], ExtraType::Text),
+        (vec!["9223372036854775808"], ColumnKind::Text),
+        (
+            vec!["1", "123456789012345678901234567890"],
+            ColumnKind::Text,
+        ),
+        (vec!["1e999"], ColumnKind::Text),
+        (vec!["1", "true"], ColumnKind::Text),
+        (vec!["1", r#""1""#], ColumnKind::Text),
+        (vec!["[1]"], ColumnKind::Text),
+        (vec![r#"{"a":{"b":null}}"#, "2"], ColumnKind::Text),
     ] {
         let table = table_of(&values);
         let columns = extras::columns(table.others());
@@ -398,4 +402,33 @@ fn arrow_has_the_rows_in_the_tables_own_memory() {
             .collect();
         assert_eq!(read, own);
     }
+}
+
+#[test]
+fn rows_are_ranked_by_any_column_of_numbers_or_times() {
+    let table = table_of(&["1.5", "-2", "", "null", "3", "-2.5", "3"]);
+    assert_eq!(table.ranked("x").unwrap(), [4, 6, 0, 1, 5, 2, 3]);
+    let wrong = table.ranked("path").unwrap_err().to_string();
+    assert_eq!(
+        wrong,
+        "by must be a column of numbers or times (human, ai, total, x); it is \"path\""
+    );
+    assert_eq!(table_of(&["1", "\"2\""]).ranked("total").unwrap(), [0, 1]);
+    assert!(table_of(&["1", "\"2\""]).ranked("x").is_err());
+    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
+    for (day, until, start) in [
+        ("2026-01-02", "2026-01-03", 0),
+        ("2026-01-01", "2026-01-02", 5),
+    ] {
+        builder.extend(&plain(start, 2));
+        builder.end_slice(Slice::parse(day, until).unwrap());
+    }
+    let table = builder.finish();
+    assert_eq!(table.ranked("date_from").unwrap(), [0, 1, 2, 3]);
+    let taken = table.take(&[3, 2, 0]);
+    let days: Vec<_> = taken
+        .days(0..3)
+        .map(|days| days.unwrap().from.day())
+        .collect();
+    assert_eq!(days, [1, 1, 2]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use docplatform::table::files::WholeFile;
 
-/// What a folder holds.
+/// The names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder)
         .unwrap()

@@ -39,7 +39,7 @@ fn text(format: Format, lines: &[&str]) -> String {
     String::from_utf8(write(format, &[rows(lines)])).unwrap()
 }
 
-/// What a reader that knows RFC 4180 makes of it.
+/// The cells for a reader that knows RFC 4180.
 pub(crate) fn read(written: &[u8]) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)

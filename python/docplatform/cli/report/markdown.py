@@ -116,12 +116,9 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     for title, moved in report.sides:
         rows = [_moved(report, one) for one in moved[: report.number]]
         yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
-    for title, column, pages, at in (
-        ("New pages", "Readers", found.new, 1),
-        ("Vanished pages", "Readers before", found.vanished, 0),
-    ):
-        rows = [[_path(report, one.path), f"{one.counts[at]:,}"] for one in pages[: report.number]]
-        yield f"{title} ({len(pages):,})", _table(("Page", column), rows) if rows else ""
+    for title, column, pages in sentences.once(report):
+        rows = [[_path(report, name), f"{number:,}"] for name, number in pages]
+        yield title, _table(("Page", column), rows)
 
 
 def _moved(report: Report, one: Change) -> list[str]:

@@ -81,7 +81,7 @@ def _answers(report: Report) -> list[str]:
     return [
         _summary(report),
         _advice(report),
-        _totals(report.totals, found),
+        _totals(report, report.totals, found),
         "".join(f'<p class="quiet">{text(note)}</p>' for note in sentences.notes(report)),
         _changes(report, found),
         _sections(report),
@@ -103,12 +103,12 @@ def _summary(report: Report) -> str:
     return f'<section class="summary">{said}</section>' if said else ""
 
 
-def _totals(totals: Totals | None, found: Comparison | None) -> str:
+def _totals(report: Report, totals: Totals | None, found: Comparison | None) -> str:
     if totals is None:
         return ""
     tiles = "".join(
         f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd>'
-        + (_change(found, kind, totals) if found is not None and found.totals.total else "")
+        + (_change(report, found, kind, totals) if found is not None and found.totals.total else "")
         + "</div>"
         for kind, name in KINDS.items()
     )
@@ -119,8 +119,10 @@ def _totals(totals: Totals | None, found: Comparison | None) -> str:
     )
 
 
-def _change(found: Comparison, kind: str, totals: Totals) -> str:
-    before, verdict = getattr(found.totals, kind), found.moved(kind, totals).verdict
+def _change(report: Report, found: Comparison, kind: str, totals: Totals) -> str:
+    before = getattr(found.totals, kind)
+    # A period that is not over has not fallen.
+    verdict = "" if report.unfinished else found.moved(kind, totals).verdict
     way = {"rose": "up", "fell": "down"}.get(verdict, "same")
     change = percent(before, getattr(totals, kind))
     return f'<dd class="change"><span class="{way}">{change}</span> <span>from {before:,}</span></dd>'
@@ -144,10 +146,7 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
-    came = _once(report, "New pages", "Readers", [(one.path, one.counts[1]) for one in found.new])
-    came += _once(
-        report, "Vanished pages", "Readers before", [(one.path, one.counts[0]) for one in found.vanished]
-    )
+    came = "".join(_once(report, *one) for one in sentences.once(report))
     return section(
         "What changed",
         f'<p>{text(sentences.chance(found))}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
@@ -171,11 +170,8 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
 
 
 def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
-    rows = [
-        f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}'
-        for name, number in pages[: report.number]
-    ]
-    return _side(f"{title} ({len(pages):,})", table(("Page", column), rows)) if rows else ""
+    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
+    return _side(title, table(("Page", column), rows))
 
 
 def _top(report: Report) -> str:

@@ -211,7 +211,8 @@ def _plan_fixes(ahead: Ahead, days: Days) -> None:
     if _is_later(days):
         ahead.leave_out(Part.FIXES, LATER)
     else:
-        ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
+        found = ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
+        ahead.afford(Part.FIXES, sum(one.requests for one in found))
 
 
 def _plan_trend(ahead: Ahead, days: Days) -> None:

@@ -122,11 +122,11 @@ def _where(report: Report) -> Iterator[Sentence]:
     if any(moved.values()):
         yield [*_sections(found, moved)]
     sides = {
-        "gained": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
-        "lost": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
+        "more": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
+        "fewer": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
     }
     if report.unfinished:
-        del sides["lost"]
+        del sides["fewer"]
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
     named = {page for one in advice(report) for page in one.pages}
@@ -135,9 +135,11 @@ def _where(report: Report) -> Iterator[Sentence]:
         shown = [one for one in pages if one.path not in named][:most]
         if shown:
             most = 1
-            among = f"{len(pages):,} pages {verb} {READERS[found.of]}, among them "
-            more = len(pages) > len(shown)
-            yield [among if more else "", *_paths(shown), "." if more else f" {verb} {READERS[found.of]}."]
+            with_ = f"with {verb} {READERS[found.of]}"
+            if len(pages) > len(shown):
+                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), "."]
+            else:
+                yield [*_paths(shown), f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
 NOTHING = "No section and no page changed by more than chance, the growth of the whole site and its usual ups and downs explain."
@@ -175,8 +177,9 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
     for at, page in enumerate(pages):
         yield _joint(at, pages)
         yield PagePath(page.path)
-        before, now = page.counts
-        yield f" ({signed(page.gain)}{', new' if not before else ', gone' if not now else ''})"
+        # A page that AI agents read is not new because people read it now.
+        was, is_ = any(page.before), any(page.now)
+        yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', gone'})"
 
 
 def advice(report: Report) -> list[Advice]:
@@ -204,12 +207,16 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
     """What to look at where pages or sections changed significantly."""
     found = report.comparison
     if found is None or not (
-        found.risers or found.fallers or found.new or found.vanished or any(one.way for one in found.sections)
+        found.risers
+        or found.fallers
+        or found.new
+        or found.vanished
+        or any(one.way for one in found.sections if one.pages > 1)
     ):
         return
     fallers, vanished = (
         [one for one in pages if not _DATED.search(one.path) and not report.unfinished]
-        for pages in (found.fallers, found.vanished)
+        for pages in (found.fallers, [one for one in found.vanished if not any(one.now)])
     )
     for page in fallers[:1]:
         lost = count(-page.gain, "reader") if page.of == "total" else f"{-page.gain:,} {READERS[page.of]}"
@@ -254,6 +261,25 @@ def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
     return columns, rows[:SECTIONS_SHOWN]
 
 
+def once(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
+    """The pages that have readers of the listed kind for the first time, and those that have none any more: title, column, counts."""
+    found = report.comparison
+    if found is None:
+        return
+    kind = READERS[found.of]
+    # Others may still read them.
+    new, gone = f"First read by {kind}", f"No longer read by {kind}"
+    if found.of == "total":
+        new, gone = "New pages", "Vanished pages"
+    for title, column, pages, at in (
+        (new, capital(kind), found.new, 1),
+        (gone, f"{capital(kind)} before", found.vanished, 0),
+    ):
+        if pages:
+            counts = [(one.path, one.counts[at]) for one in pages[: report.number]]
+            yield f"{title} ({len(pages):,})", column, counts
+
+
 def chance(found: Comparison) -> str:
     """Which changes are listed, and of whom."""
     counted = "" if found.of == "total" else f" The counts are of {READERS[found.of]}."
@@ -272,7 +298,11 @@ def notes(report: Report) -> Iterator[str]:
         yield f"{capital(found.name)} {late}."
     if not found.totals.total:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
-    if report.totals is not None and any(found.moved(kind, report.totals).per for kind in READERS):
+    if (
+        report.totals is not None
+        and not report.unfinished
+        and any(found.moved(kind, report.totals).per for kind in READERS)
+    ):
         yield "Changes are counted per day or per working day where that explains a part of them."
 
 

@@ -51,7 +51,7 @@ impl CurrentPage {
 struct ReaderState {
     pid: u32,
     stream: Arc<AsyncMutex<ExportStream>>,
-    turns: u64,
+    pages_taken: u64,
     page: Option<CurrentPage>,
     /// Where it began, until there is a page.
     start: Checkpoint,
@@ -104,7 +104,7 @@ impl RowReader {
                 start.clone(),
                 paging,
             ))),
-            turns: 0,
+            pages_taken: 0,
             page: None,
             // An export that was finished before asks for no page any more.
             totals: start.totals.filter(|_| start.done),
@@ -162,9 +162,9 @@ impl RowReader {
         let place = self.state().place();
         let mut parts = vec![format!(
             "path='{}'",
-            crate::text::safe(place.listing.path(), 120)
+            crate::text::safe(&place.listing.path, 120)
         )];
-        for (name, value) in place.listing.query() {
+        for (name, value) in &place.listing.query {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
         format!(
@@ -199,7 +199,7 @@ impl RowReader {
     /// The stream, and how many pages had been taken when this reader last saw it.
     pub(super) fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
-        (Arc::clone(&state.stream), state.turns)
+        (Arc::clone(&state.stream), state.pages_taken)
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.

@@ -77,7 +77,7 @@ impl RowReader {
         }
     }
 
-    /// The operation that turns pages until something can be taken.
+    /// The operation that reads pages until something can be taken.
     pub fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         let reader = Arc::clone(self);
         self.turn(how.name, how.depth, move |py, more| {
@@ -128,7 +128,7 @@ impl RowReader {
         })
     }
 
-    /// The operation that turns a page, unless another caller has just done so.
+    /// The operation that pages_taken a page, unless another caller has just done so.
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
@@ -145,7 +145,7 @@ impl RowReader {
             async move {
                 client?;
                 let mut guard = stream.lock_owned().await;
-                if guard.turns != seen {
+                if guard.pages_taken != seen {
                     return Ok(None);
                 }
                 let observer: Arc<dyn ExportObserver> = inbox;
@@ -191,7 +191,7 @@ impl RowReader {
         };
         let totals = page.position.totals;
         let mut state = self.state();
-        state.turns = stream.turns;
+        state.pages_taken = stream.pages_taken;
         state.totals = state.totals.or(totals);
         state.warnings = stream.warnings();
         let old = state.page.replace(page);

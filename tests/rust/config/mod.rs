@@ -1,0 +1,4 @@
+//! Settings and how they are checked.
+
+mod options;
+mod url;

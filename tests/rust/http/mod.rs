@@ -1,0 +1,3 @@
+//! Headers of answers.
+
+mod rate_limit;
