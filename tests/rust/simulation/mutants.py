@@ -178,7 +178,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)",
         "false",
     ),
-    "retry-beyond-the-deadline": (RETRY, "if pause.saturating_add(MIN_TIME_LEFT) > time_left {", "if false {"),
+    "retry-beyond-the-deadline": (
+        RETRY,
+        "if pause.saturating_add(MIN_TIME_LEFT) > time_left {",
+        "if false {",
+    ),
     "retry-backoff-does-not-grow": (RETRY, "retry.saturating_sub(1)", "0"),
     "retry-fatal": (RETRY, "(!fatal).then_some(Pace::Normal)", "Some(Pace::Normal)"),
     "retry-after-the-last-value-counts": (
