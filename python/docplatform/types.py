@@ -356,7 +356,7 @@ class Plan(NamedTuple):
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
         known = "" if self.exact else "about " if self.estimated else "at least "
         unknown = "size unknown: " if known == "at least " else ""
-        waits = "" if self.hours is None else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
+        waits = "" if not self.hours else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
         what = " for totals" if self.totals else ""
         return f"{unknown}{known}{_count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
 

@@ -85,6 +85,9 @@ pub trait SingleFlight: Send + Sync {
 
     /// Lets another call send it, while this one waits for the budget.
     fn leave(&self);
+
+    /// Whether another call has got the answer.
+    fn is_landed(&self) -> bool;
 }
 
 impl fmt::Debug for Call {
@@ -288,7 +291,11 @@ impl Client {
                 tries,
             }),
             Err(error) => {
-                tries.end(Some(&error), observer);
+                let is_landed = call
+                    .flight
+                    .as_ref()
+                    .is_some_and(|flight| flight.is_landed());
+                tries.end((!is_landed).then_some(&error), observer);
                 Err(error)
             }
         }

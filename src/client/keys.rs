@@ -64,9 +64,15 @@ impl KeyRequest {
         newer.map(|key| self.answer(key)).is_some()
     }
 
-    /// Takes the key that the function returned.
+    /// Takes the key that the function returned, unless another caller brought a newer one meanwhile.
     pub fn answer(&self, key: ApiKey) {
-        self.shared.keys.put(key.clone());
+        let key = match self.shared.keys.newer_than(self.refused.as_ref()) {
+            Some(newer) => newer,
+            None => {
+                self.shared.keys.put(key.clone());
+                key
+            }
+        };
         // The call may have ended meanwhile.
         let answered = lock(&self.answered).take();
         let _ = answered.map(|answered| answered.send(key));

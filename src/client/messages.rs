@@ -93,12 +93,15 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted. `why` has the end of its text. A write whose last attempt left was refused.
+/// The error of a call that is not admitted. `why` is the end of its text. A write whose last attempt has a status was refused.
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
-    let was_refused = call.is_write() && attempts.last().is_some_and(|attempt| attempt.sent);
-    let (lead, outcome) = match was_refused {
-        true => ("refused with 429, and not sent again", Outcome::Rejected),
-        false => ("not sent", Outcome::NotSent),
+    let refused = attempts.last().and_then(|attempt| attempt.status);
+    let (lead, outcome) = match refused.filter(|_| call.is_write()) {
+        Some(status) => (
+            format!("refused with {status}, and not sent again"),
+            Outcome::Rejected,
+        ),
+        None => ("not sent".to_owned(), Outcome::NotSent),
     };
     let mut why = why.prefixed(format!("{}: {lead}", call_name(call)));
     why.attempts = attempts;

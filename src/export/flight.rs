@@ -135,4 +135,8 @@ impl SingleFlight for PageFlight {
     fn leave(&self) {
         *lock(&self.state) = FlightState::Waiting;
     }
+
+    fn is_landed(&self) -> bool {
+        matches!(*lock(&self.state), FlightState::Landed(_))
+    }
 }

@@ -41,6 +41,7 @@ pub use lock::{FileLock, SyncLock};
 pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
 pub use pages::StoredPage;
 use worker::Worker;
+pub use worker::leave_runtime;
 pub use worker::{StoreExecutor, StoreWork};
 
 /// A store. A clone is the same.

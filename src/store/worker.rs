@@ -1,6 +1,7 @@
 //! Does a store's work in order, on one thread. The thread ends soon after the last work, so that a fork rarely meets it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -19,6 +20,14 @@ use crate::{error, lock};
 const MAX_IDLE: Duration = Duration::from_millis(10);
 /// How often a closed file is opened again so that SQLite removes its log. Before each try comes a longer pause.
 const MAX_LOG_REMOVALS: u32 = 6;
+
+/// Whether the runtime is about to end. Its end drops calls, whose notes it would drop, too.
+static RUNTIME_ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Gives the work that comes from now on threads of its own.
+pub fn leave_runtime() {
+    RUNTIME_ENDS.store(true, Ordering::Release);
+}
 
 /// Takes the connection, or the error of opening the file.
 type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
@@ -126,7 +135,8 @@ impl Worker {
                 worker.perform(task, &queue);
             }
         };
-        if let Ok(runtime) = Handle::try_current() {
+        let runtime = Handle::try_current().ok();
+        if let Some(runtime) = runtime.filter(|_| !RUNTIME_ENDS.load(Ordering::Acquire)) {
             // The runtime has a thread already. A clock that a test has paused stands still meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {

@@ -9,6 +9,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import SCRIPT
+from helpers.faults import Blackhole
 from helpers.once import NAME, PROMPT, posts
 from helpers.scripts import run_command, run_script
 
@@ -97,6 +98,19 @@ if __name__ == "__main__":
 """
 
 
+CONNECTING = """
+import sys, threading
+import docplatform
+
+store, address = sys.argv[1:]
+client = docplatform.Client(store=store, base_url=address, connect_timeout=60)
+once = {"once": "docs-1.4"}
+threading.Thread(target=client.create_job, args=("Document release 1.4",), kwargs=once, daemon=True).start()
+while not client._once():
+    pass
+"""
+
+
 def check(stub: StubServer, copy: Path) -> None:
     sent = [(request.path, (request.json or {})["prompt"]) for request in stub.requests]
     with stub.client(store=copy) as client:
@@ -138,3 +152,11 @@ def test_a_copy_of_the_one_file_knows_the_names_after_a_command(
     assert run_command(line, stub=stub).status == 0
     assert [file.name for file in store.parent.iterdir()] == [store.name]
     check(stub, store.rename(tmp_path / "copy.db"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the queue of a port fills up in another way elsewhere")
+def test_the_end_of_a_process_frees_the_name_of_a_request_that_never_left(stub: StubServer, store: Path) -> None:
+    with Blackhole() as nowhere:
+        assert run_script(CONNECTING, str(store), nowhere.url, stub=stub).status == 0
+        with stub.client(store=store, base_url=nowhere.url) as client:
+            assert client._once() == []

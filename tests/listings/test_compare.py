@@ -150,9 +150,14 @@ def test_what_print_and_a_notebook_show(face: Face, stub: StubServer) -> None:
         "+200% *",
     ):
         assert text in html
-    assert "1 path; * is a significant change:" in str(found.risers(of="ai"))
-    assert "3 paths, sorted by total; * is a significant change:" in str(found.top(3))
-    assert "2 paths, in the service's order; * is a significant change:" in str(found.head(2))
+    assert "1 path; before and now are all readers, * is a significant change:" in str(found.risers(of="ai"))
+    assert "3 paths, sorted by total; before and now are all readers, * is a significant change:" in str(
+        found.top(3)
+    )
+    assert (
+        "2 paths, in the service's order; before and now are all readers, * is a significant change:"
+        in str(found.head(2))
+    )
     same = face.run(face.client(stub).compare_visitors("2024-02", "2024-03"))
     assert str(same).splitlines()[-1] == "No path changed significantly."
 

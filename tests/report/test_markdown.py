@@ -112,7 +112,7 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
         "- 9 pages stand out with fewer readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
         "- 9 pages stand out with more readers, among them `/new-0` (+90, new).",
         *(
-            f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. This concerns about 1 person. `docplatform fix --run /fix/{at}`"
+            f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. Estimated readers: 1. `docplatform fix --run /fix/{at}`"
             for at in range(3)
         ),
     ]

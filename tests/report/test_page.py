@@ -292,13 +292,16 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
     html = page.render(report)
     assert re.findall("<li>(.*?)</li>", html) == [
         (
-            'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. This concerns about 1,234 people.'
+            'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. Estimated readers: 1,234.'
             "<code>docplatform fix 1</code>"
         ),
         "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
     ]
     # No other sentence names the page.
-    assert "2 pages stand out with fewer readers, among them /b (\u2212200)." in Parsed(html).text
+    assert (
+        '2 pages stand out with fewer readers, among them /b (\u2212200); "What to do" names others.'
+        in Parsed(html).text
+    )
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

@@ -331,9 +331,7 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
         assert found["fixes"][0]["path"] == "/guides/deployment"
         # The visitors are not read a second time.
         assert asked_for.count("visitors") == 8
-        command = (
-            f"docplatform fix 2026-10 --run /guides/deployment --store docplatform.db --base-url {stub.url}"
-        )
+        command = f"docplatform fix 2026-10 --run /guides/deployment --store docs.db --base-url {stub.url}"
         assert f"<code>{command}</code>" in file.read_text(encoding="utf-8")
         stub.fail_next(status=404, times=99, path="feedback")
         found = summary(cli, file, *there)

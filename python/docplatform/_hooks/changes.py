@@ -88,7 +88,8 @@ def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
         places = [*range(min(SHOWN, len(comparison)))]
         first = f"first {SHOWN} of " if len(comparison) > SHOWN else ""
         unit = "path" if len(comparison) == 1 else "paths"
-        said = f"{first}{len(comparison):,} {unit}{shown.order(comparison)}; * is a significant change"
+        noun = kinds(comparison)["total"].lower()
+        said = f"{first}{len(comparison):,} {unit}{shown.order(comparison)}; before and now are all {noun}, * is a significant change"
     names = {"total": "all", "human": "people", "ai": "AI agents"}
     listed = [
         {

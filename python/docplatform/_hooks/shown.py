@@ -87,7 +87,10 @@ def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
     from docplatform import AsyncRows, AsyncVisitors, Table, Visitors, VisitorTable
 
     frame = f"to_pandas().{name}"
-    if isinstance(owner, Table):
+    if name == "sum" and isinstance(owner, VisitorTable):
+        why = "" if owner._adds_up else f"; unique {owner.listing} do not add up over rows"
+        advice = f"table.totals has the counts of the whole site{why}"
+    elif isinstance(owner, Table):
         known = name in dict(owner._schema())
         advice = column(owner, name) if known else f"a frame may have it: table.{frame}"
     else:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import click
 
-from docplatform import DocPlatformError, JobsReport, UnconfirmedWriteError
+from docplatform import DocPlatformError, Job, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _period, _WholeFile
 from docplatform.cli import batch, cost, files, once, output
@@ -128,7 +128,7 @@ def fix(
         session.say(f"Wrote {shown(name)}.")
     if wanted is None and len(found):
         session.say(f"To hand the first one to the docs agent: {command(session, days, found[0])}")
-    session.say(f"It took {count(found.requests, 'request')}.")
+    session.say(f"It took {count(client.stats.requests, 'request')}.")
     click.get_current_context().exit(code)
 
 
@@ -145,7 +145,7 @@ def plans(client: Client, days: Days) -> list[Plan]:
 
 def command(session: Session, days: Days, row: dict[str, Any]) -> str:
     """A command to copy that hands one problem to the agent. It needs a store."""
-    store = () if session.store else ("--store", "docplatform.db")
+    store = () if session.store else ("--store", "docs.db")
     return session.again("fix", written(days), "--run", subject(row), *store)
 
 
@@ -217,6 +217,7 @@ def _hand_over(
         lines = "\n".join(map(shown, prompt.split("\n")))
         (session.say if yes else output.say)(f"{shown(name)}:\n{lines}\n")
     if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
+        output.say("No job was created.")
         raise click.exceptions.Exit(Exit.DONE)
     report = JobsReport({}, {}, {}, 0)
     if new:
@@ -232,6 +233,10 @@ def _hand_over(
     finally:
         report = JobsReport._of([*problems], results, report.requests, list(waits["final"]))
         finish(report)
+        created = sum(isinstance(results.get(name), Job) for name in new)
+        session.say(
+            f"{count(created, 'job')} created; {count(len(problems) - len(new), 'job')} known from before."
+        )
     return report
 
 

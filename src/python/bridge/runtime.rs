@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering}
 use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
-use std::{io, process};
+use std::{io, process, ptr};
 
 use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
 use tokio::runtime::{Builder, Handle};
@@ -59,8 +59,8 @@ pub fn waker(py: Python<'_>) -> PyResult<Waker> {
 fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     stand_aside(py);
     let at_exit = EXITING.load(Ordering::Acquire);
-    let known = SLOT.load(Ordering::Acquire);
-    if let Some(slot) = slot(known)
+    let known = slot();
+    if let Some(slot) = known
         && slot.pid == process::id()
         && slot.at_exit == at_exit
     {
@@ -69,33 +69,37 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     keep_panics_quiet();
     let waker = Waker::start().map_err(|error| cannot_start(&error, writes))?;
     let worker = RuntimeThread::start().map_err(|error| cannot_start(&error, writes))?;
-    let made = Box::into_raw(Box::new(RuntimeSlot {
+    let made: &'static RuntimeSlot = Box::leak(Box::new(RuntimeSlot {
         pid: process::id(),
         at_exit,
         waker,
         worker,
     }));
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
-    let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
+    let won = SLOT.compare_exchange(
+        known.map_or_else(ptr::null_mut, |known| ptr::from_ref(known).cast_mut()),
+        ptr::from_ref(made).cast_mut(),
+        Ordering::AcqRel,
+        Ordering::Acquire,
+    );
     if won.is_ok() {
-        if slot(known).is_some_and(|known| known.pid != process::id()) {
+        if known.is_some_and(|known| known.pid != process::id()) {
             // The parent's threads, which are not here.
             BLOCKED.store(0, Ordering::Release);
         }
         stop_at_exit(py)?;
-    } else if let Some(ours) = slot(made) {
+    } else {
         // Another thread was faster (only without a GIL).
-        ours.stop(Duration::ZERO);
+        made.stop(Duration::ZERO);
     }
-    slot(won.map_or_else(|other| other, |_| made))
-        .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
+    slot().ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
 /// One of the three unsafe places of this crate; the others are `in_main_interpreter` and the file `call`.
 #[expect(unsafe_code)]
-fn slot(pointer: *mut RuntimeSlot) -> Option<&'static RuntimeSlot> {
-    // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
-    unsafe { pointer.as_ref() }
+fn slot() -> Option<&'static RuntimeSlot> {
+    // SAFETY: the pointer is null or came from `Box::leak` above; no slot is ever freed or written to.
+    unsafe { SLOT.load(Ordering::Acquire).as_ref() }
 }
 
 /// Whether this is the interpreter that the process began with. Another one ends before the process does, and would
@@ -207,11 +211,12 @@ fn close_stores(py: Python<'_>) {
 fn stop(py: Python<'_>) {
     let _ = EXIT_THREAD.set(thread::current().id());
     EXITING.store(true, Ordering::Release);
-    let slot = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id());
+    let slot = slot().filter(|slot| slot.pid == process::id());
     py.detach(|| {
         // A forked child that never used it has nothing to stop, and nobody to wait for.
         if let Some(slot) = slot {
             wait_for(EXIT_PATIENCE, || BLOCKED.load(Ordering::Acquire) == 0);
+            store::leave_runtime();
             slot.stop(EXIT_PATIENCE);
         }
         store::close_all(CLOSE_PATIENCE);

@@ -2,6 +2,7 @@
 //! computation must neither keep answers from being read nor let requests time out.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, SendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -66,7 +67,10 @@ fn run(inbox: &mpsc::Receiver<WakeMessage>) {
         let more = Python::try_attach(|py| {
             while let Some(message) = next.take().or_else(|| inbox.try_recv().ok()) {
                 match message {
-                    WakeMessage::Wake(wake) => wake(py),
+                    // A panic is a bug. It must not end this thread, without which nothing is woken.
+                    WakeMessage::Wake(wake) => {
+                        let _ = catch_unwind(AssertUnwindSafe(|| wake(py)));
+                    }
                     WakeMessage::Stop => return false,
                 }
             }

@@ -361,7 +361,8 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         Some(variable) => error.prefixed(format!("{variable}: ")),
         None => error,
     };
-    let (store, mut asked) = open().map_err(named)?;
+    // A thread that forks keeps the list of open files while it asks for the interpreter.
+    let (store, mut asked) = py.detach(open).map_err(named)?;
     wait(py, |step| asked.wait_for(step))?.map_err(named)?;
     Ok(Some(store))
 }

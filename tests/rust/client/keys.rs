@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use docplatform::client::observer::{About, Note, Observer};
-use docplatform::client::{Call, Client};
+use docplatform::client::{Call, Client, KeyRequest};
 use docplatform::config::{ApiKey, Options, Renewal};
 use docplatform::error::{Outcome, Result};
 use serde_json::Value;
+use tokio::time::sleep;
 
 use crate::helpers::support::{
     KEY, Recorder, Script, Step, bare, client_with, good, json, millis, options, read, reply, write,
@@ -116,6 +117,42 @@ async fn calls_at_the_same_time_share_a_new_key() {
     assert_eq!(script.count(), 8);
     send(&client, read(), &caller).await.unwrap();
     assert_eq!(script.count(), 9);
+}
+
+/// Keeps the requests for a key, for a test that answers them later.
+#[derive(Default)]
+struct Slow(Mutex<Vec<KeyRequest>>);
+
+impl Observer for Slow {
+    fn note(&self, note: Note) {
+        if let Some(About::Key(request)) = note.about {
+            self.0.lock().unwrap().push(request);
+        }
+    }
+}
+
+/// Rows: N13.
+#[tokio::test(start_paused = true)]
+async fn a_function_that_returns_late_does_not_bring_an_old_key_back() {
+    let script = Script::each(|request| match request.headers["authorization"].to_str() {
+        Ok(key) if key.ends_with(NEW) => good(),
+        _ => bare(401),
+    });
+    let (client, slow) = (client(&script, 0), Slow::default());
+    let call = async || client.call(read(), &slow, json).await;
+    let answers = async {
+        while slow.0.lock().unwrap().len() < 2 {
+            sleep(millis(1)).await;
+        }
+        for text in [NEW, KEY] {
+            let request = slow.0.lock().unwrap().remove(0);
+            request.answer(ApiKey::parse("api_key", &text.into()).unwrap());
+        }
+    };
+    let (first, second, ()) = tokio::join!(call(), call(), answers);
+    first.unwrap();
+    second.unwrap();
+    assert_eq!(sent(&script), [NEW, NEW]);
 }
 
 /// Rows: N13, H1.

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use docplatform::client::observer::{Note, Observer, ObserverOptions, Span, Tracer};
-use docplatform::client::{Call, Client};
+use docplatform::client::{Call, Client, SingleFlight};
 use docplatform::config::Options;
-use docplatform::error::Attempt;
+use docplatform::error::{Attempt, Error, Result};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
+use tokio::time::Instant;
 use url::Url;
 
 use crate::helpers::support::{
@@ -144,6 +145,37 @@ async fn a_span_has_the_attempts_of_its_call_and_ends_as_the_call_does() {
         assert_eq!(*caller.ended.lock().unwrap(), 1);
         assert!(sent(&script).iter().all(|name| name == "1"));
     }
+}
+
+/// Another call has got the answer.
+struct Landed;
+
+impl SingleFlight for Landed {
+    fn enter<'a>(
+        &'a self,
+        _deadline: Instant,
+        _observer: &'a dyn Observer,
+    ) -> BoxFuture<'a, Result<()>> {
+        std::future::ready(Err(Error::bug("another call has got the answer"))).boxed()
+    }
+
+    fn leave(&self) {}
+
+    fn is_landed(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_answer_another_call_got_has_not_failed() {
+    let (script, caller) = (Script::new([good()]), Caller::default());
+    let call = Call {
+        flight: Some(Arc::new(Landed)),
+        ..read()
+    };
+    watched(&client(&script), call, &caller).await;
+    assert_eq!(script.count(), 0);
+    assert_eq!(caller.dropped.lock().unwrap()[0].ends, [None]);
 }
 
 #[tokio::test(start_paused = true)]

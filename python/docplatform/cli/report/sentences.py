@@ -137,7 +137,9 @@ def _where(report: Report) -> Iterator[Sentence]:
             most = 1
             with_ = f"with {verb} {READERS[found.of]}"
             if len(pages) > len(shown):
-                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), "."]
+                below = any(one.path in named for one in pages)
+                end = '; "What to do" names others.' if below else "."
+                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), end]
             else:
                 yield [*_paths(shown), f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
@@ -197,8 +199,11 @@ COMMANDS = "A command hands its task to the docs agent, which opens a pull reque
 
 def _problem(row: Mapping[str, Any]) -> Iterator[str]:
     if row["query"] is None:
-        people = f"{row['readers']:,} {'person' if row['readers'] == 1 else 'people'}"
-        yield from ("Improve ", PagePath(row["path"]), f": {row['why']} This concerns about {people}.")
+        yield from (
+            "Improve ",
+            PagePath(row["path"]),
+            f": {row['why']} Estimated readers: {row['readers']:,}.",
+        )
     else:
         yield f"Answer the search “{plain(row['query'])}”: {row['why']}"
 
