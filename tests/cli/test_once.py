@@ -99,6 +99,7 @@ def test_a_message_is_sent_once_and_its_name_can_be_resolved(
     assert done.status == 0, done.err
     ended = run_script(SCRIPT, *line, stub=stub)
     assert (ended.status, ended.out) == (0, "job-1\n")
+    assert "was sent before; nothing was sent." in ended.err
     (listed,) = json.loads(run_script(SCRIPT, "job", "once", *kept, "--json", stub=stub).out)
     assert (listed["kind"], listed["state"], listed["job"]) == ("message", "sent", "job-1")
     assert stub.jobs[0].prompts == ["Fix it", "And that"]
@@ -202,3 +203,20 @@ def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
     (lost,) = json.loads(cli("job", "once", "lost", *kept, "--json").out)
     assert (lost["name"], lost["state"], lost["job"]) == ("lost", "unknown", None)
     assert len(cli.stub.requests) == 2
+
+
+def test_tasks_of_a_file_that_fail_for_one_reason_end_with_its_code(
+    cli: Cli, kept: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "tasks.json"
+    line = ("job", "run", "--file", str(file), *kept, *SOON)
+    file.write_text('{"links": "Fix it", "links": "Fix that"}')
+    ended = cli(*line)
+    assert (ended.status, "links stands twice" in ended.err, posts(cli.stub)) == (2, True, 0)
+    file.write_text('{"links": "Fix it", "footer": "Fix that"}')
+    for status, code in ((401, 3), (422, 1)):
+        cli.stub.fail_next(status=status, times=2)
+        assert cli(*line).status == code
+    cli.stub.fail_next(status=401)
+    cli.stub.fail_next(status=422)
+    assert cli(*line).status == 5

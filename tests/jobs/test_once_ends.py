@@ -155,7 +155,9 @@ def test_a_copy_of_the_one_file_knows_the_names_after_a_command(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the queue of a port fills up in another way elsewhere")
-def test_the_end_of_a_process_frees_the_name_of_a_request_that_never_left(stub: StubServer, store: Path) -> None:
+def test_the_end_of_a_process_frees_the_name_of_a_request_that_never_left(
+    stub: StubServer, store: Path
+) -> None:
     with Blackhole() as nowhere:
         assert run_script(CONNECTING, str(store), nowhere.url, stub=stub).status == 0
         with stub.client(store=store, base_url=nowhere.url) as client:

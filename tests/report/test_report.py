@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -120,7 +121,7 @@ def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:
         assert cli(*line).status == 0
     html = file.read_text(encoding="utf-8")
     said = re.findall(r"<p>(.*?)</p>", html.partition('class="summary">')[2].partition("</section>")[0])
-    assert re.sub("<[^>]*>", "", " ".join(said)) == " ".join(filter(None, shown))
+    assert unescape(re.sub("<[^>]*>", "", " ".join(said))) == " ".join(filter(None, shown))
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import files, output, phrases
+from docplatform import DocPlatformError, Job
+from docplatform.cli import exits, files, output, phrases
 from docplatform.cli.exits import Exit
 from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 def read(file: str, *, quiet: bool) -> dict[str, str]:
     """The prompts of a file by their names; a usage error says what is wrong with it."""
     try:
-        prompts = json.loads(read_text(file, "the prompts", "name the file", quiet=quiet))
+        text = read_text(file, "the prompts", "name the file", quiet=quiet)
+        prompts = json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         raise click.UsageError(f"{file} is not JSON: {error}") from None
     if not isinstance(prompts, dict) or not all(isinstance(prompt, str) for prompt in prompts.values()):
@@ -33,6 +35,17 @@ def read(file: str, *, quiet: bool) -> dict[str, str]:
     for prompt in prompts.values():
         check_prompt(prompt)
     return prompts
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Of two entries with one name, Python would drop the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        again = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise click.UsageError(
+            f"the name {output.shown(again)} stands twice in the file: name each task once"
+        )
+    return found
 
 
 def run(session: Session, prompts: dict[str, str], **how: Any) -> None:
@@ -64,11 +77,18 @@ def start(
 
 
 def worst(report: JobsReport) -> Exit:
-    """The exit code of the worst outcome."""
+    """The exit code of the worst outcome. Failures of several kinds have that of a failed job."""
     if report.unknown:
         waits = all(isinstance(error, TimeoutError) for error in report.unknown.values())
         return Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
-    return Exit.JOB_FAILED if report.failed else Exit.DONE
+    codes = {_code(failed) for failed in report.failed.values()}
+    return Exit.DONE if not codes else codes.pop() if len(codes) == 1 else Exit.JOB_FAILED
+
+
+def _code(failed: Job | DocPlatformError | ValueError) -> Exit:
+    if isinstance(failed, Job):
+        return Exit.JOB_FAILED
+    return exits.code_of(failed) if isinstance(failed, DocPlatformError) else Exit.USAGE
 
 
 def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:

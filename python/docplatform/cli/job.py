@@ -208,7 +208,12 @@ def message(
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client, once.named(session, name, job):
         if not wait:
-            _print_id(session, client.send_message(job, text, once=name))
+            found = client.send_message(job, text, once=name)
+            if name is None or client.stats.requests:
+                _print_id(session, found)
+            else:
+                line = f"The message of the name {shown(name)} was sent before; nothing was sent."
+                _print(session, found, _printed(found.id), line)
             return
         with _waiting(session, job) as on_poll:
             found = client.follow_up(job, text, once=name, on_poll=on_poll, **given(how))

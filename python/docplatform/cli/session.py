@@ -239,7 +239,8 @@ class Session:
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):
             del given["base_url"]
-        if secrets.is_like_a_key(self.api_key_file or ""):
+        if not os.path.lexists(self.api_key_file or ""):
+            # It may be the key itself.
             del given["api_key_file"]
         repeated = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
         return phrases.command(*name, options=tuple(repeated), job=job)
