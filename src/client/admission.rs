@@ -40,8 +40,8 @@ impl Client {
             true => &self.shared.writes,
             false => &self.shared.reads,
         };
-        // The ledger has the 429 of a call with a budget, and that wait may end after the deadline. The 429 of a message is in no
-        // ledger, and new jobs wait for it, too.
+        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message has no ledger, and new jobs wait for
+        // its 429, too.
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {

@@ -250,15 +250,15 @@ pub trait Observer: Send + Sync {
     /// The outcome of the write that is under way or was answered. `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
-    /// Asks whether a write may leave, right before it does. Its outcome is unknown after that. `false` if the caller has left
-    /// with the word that nothing was sent.
+    /// Asks whether a write may leave, right before it does. Its outcome is unknown after that. `false`: the caller was
+    /// interrupted, and knows that nothing was sent.
     fn leaves(&self) -> bool {
         self.write(Some(Outcome::Unknown));
         true
     }
 
     /// Gets the job of a creation, a message or a wait, for the note of an interrupt. Called before the write counts as applied,
-    /// so that one of both is known at each moment.
+    /// so that at any moment the job or the outcome is known.
     fn job(&self, _id: &Segment) {}
 
     /// Gets the span of a call that has ended.

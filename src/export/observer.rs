@@ -36,7 +36,7 @@ struct RelayState {
 }
 
 impl Relay {
-    /// From now on `listener` hears everything, first what was kept; nobody does once the guard is dropped.
+    /// Sends the kept notes and all later ones to `listener`, until the guard is dropped.
     pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
         let (kept, ended) = {
             let mut state = self.state();

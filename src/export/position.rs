@@ -25,7 +25,7 @@ pub struct PagePosition {
     pub(super) received: u32,
     /// How many were asked for.
     pub(super) limit: u32,
-    /// How many of the first came with the pages before it: see [`ExportPosition::overlap`].
+    /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
     pub(super) overlap: u32,
     /// Their positions in the answer, if they are not simply the first ones.
     pub(super) kept: Option<Box<[u32]>>,

@@ -62,7 +62,7 @@ impl WaitOptions {
     /// The longest interval, where none is given.
     pub const MAX_POLL_INTERVAL: f64 = 30.0;
 
-    /// Checks them. One interval that is given moves the other's default, two must fit.
+    /// Checks them. If only one interval is given, the other's default adapts. If both are, the first may not be longer.
     pub fn validate(self) -> Result<Wait> {
         for (name, given) in [
             (Setting::PollInterval, self.poll_interval),

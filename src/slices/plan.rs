@@ -107,7 +107,7 @@ impl StoredSlice {
     }
 }
 
-/// The part of a slice that the store saves: nothing, if the client fetches all ranges again.
+/// The part of a slice that the store has; nothing if the client is set to refresh.
 pub(crate) async fn stored_slice(
     client: &Client,
     of: Subject,

@@ -104,7 +104,7 @@ impl<'a> SliceReader<'a> {
         Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
-    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored pages are not used.
+    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored pages are not used; totals always are.
     pub(crate) async fn read(
         &mut self,
         of: Subject,

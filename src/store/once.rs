@@ -203,8 +203,8 @@ impl OnceNames {
         self.0.store.post(write, failed);
     }
 
-    /// Notes the job of a name, also where its store was deleted meanwhile, unless the next one has another request or job for it;
-    /// `failed` gets the error if that cannot be written. Does not wait for it: see [`OnceNames::written`].
+    /// Records the job of a name, even if the store was deleted since. A name that has another request or job stays as it is.
+    /// `failed` gets the error if that cannot be written. [`OnceNames::written`] waits for it.
     pub(crate) fn done(
         &self,
         key: OnceKey,
@@ -245,9 +245,14 @@ impl OnceNames {
         self.0.store.see_to(|_| Ok(())).await
     }
 
-    /// Records an outcome that was unknown: a name's job, or that there is none. `false`: there is no
-    /// such name, another outcome is known, or its message is for another job. `None`: its request is under way. A name that only another owner at this
-    /// address has becomes this one's, too, with its job; that there is none frees it there.
+    /// Records an outcome that was unknown: a name's job, or that there is none.
+    ///
+    /// - `true`: it is recorded.
+    /// - `false`: there is no such name, another outcome is known, or its message is for another job.
+    /// - `None`: its request is under way.
+    ///
+    /// If only another owner at this address has the name, its job is recorded for this owner, too. Without a job, the name is freed
+    /// there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
@@ -344,8 +349,8 @@ fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
 const LOCK_NAME: usize = 8;
 
 /// Takes the right to send the request of a name, unless another call has it. A name that nobody has locked, and that has no job,
-/// was left by a process that died. A caller that only looks takes it, too, and drops it before its `transaction`, which only
-/// one caller at a time can begin: so it keeps no other from the lock.
+/// was left by a process that died. A caller that only looks takes the lock, too, and drops it before its `transaction` ends. No
+/// other call can begin one meanwhile.
 fn take_lock(
     transaction: &Transaction<'_>,
     client: &ClientStore,

@@ -19,8 +19,8 @@ use crate::python::bridge::wake::{Waker, wait_for};
 use crate::python::prelude::*;
 use crate::store;
 
-/// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
-/// such work goes on, one after the other, if the system gives no further thread.
+/// How long an idle blocking thread is kept. One starts with the runtime and stays, so that blocking work runs even if the
+/// system gives no more threads.
 const IDLE_THREAD_KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);

@@ -25,7 +25,7 @@ use crate::text::io_words;
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
 
 impl RowReader {
-    /// An operation on all that is left, with no current page meanwhile: what is left of it comes first.
+    /// An operation on everything left. It closes the current page, and begins with its remaining rows.
     fn work<T: Send + 'static>(
         self: &Arc<Self>,
         name: &'static str,

@@ -146,7 +146,7 @@ impl BaseRows {
         way: &'static str,
     ) -> PyResult<Py<PyAny>> {
         convert::hook(py, "frames", "need")?.call_out((way,))?;
-        // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
+        // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
         self.face

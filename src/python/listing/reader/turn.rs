@@ -128,7 +128,7 @@ impl RowReader {
         })
     }
 
-    /// The operation that pages_taken a page, unless another caller has just done so.
+    /// The operation that turns to the next page, unless another caller just did.
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
