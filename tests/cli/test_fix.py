@@ -125,7 +125,7 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
     ("subject", "name"),
     [
         ({"path": "/guides/webhooks", "query": None}, "fix:2026-10:/guides/webhooks"),
-        ({"path": None, "query": "sso"}, "fix:2026-10:search:sso"),
+        ({"path": None, "query": "sso"}, "fix:2026-10:sso"),
         ({"path": "/" + "\u00fc" * 300, "query": None}, None),
         ({"path": "/a\n\u202e", "query": None}, None),
     ],

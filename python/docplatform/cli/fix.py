@@ -163,7 +163,7 @@ def written(days: Days) -> str:
 
 def once_name(days: Days, row: dict[str, Any]) -> str:
     """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. One that cannot be a name ends in a digest instead."""
-    whole = f"fix:{written(days)}:{subject(row)}"
+    whole = f"fix:{written(days)}:{row['query'] or row['path']}"
     name = plain(whole)
     if name == whole and len(name.encode()) <= MAX_ONCE:
         return name
