@@ -66,13 +66,11 @@ impl KeyRequest {
 
     /// Takes the key that the function returned, unless another caller brought a newer one meanwhile.
     pub fn answer(&self, key: ApiKey) {
-        let key = match self.shared.keys.newer_than(self.refused.as_ref()) {
-            Some(newer) => newer,
-            None => {
-                self.shared.keys.put(key.clone());
-                key
-            }
-        };
+        let newer = self.shared.keys.newer_than(self.refused.as_ref());
+        let key = newer.unwrap_or_else(|| {
+            self.shared.keys.put(key.clone());
+            key
+        });
         // The call may have ended meanwhile.
         let answered = lock(&self.answered).take();
         let _ = answered.map(|answered| answered.send(key));
