@@ -141,7 +141,7 @@ class RequestTimeoutError(NetworkError, TimeoutError):
     no answer in time is an ``UnconfirmedWriteError``.
 
     Example:
-        >>> stub.latency = 1.0
+        >>> stub.latency = 60.0
         >>> client.with_options(timeout=0.1, max_retries=0).visitor_totals("2026-01")
         Traceback (most recent call last):
             ...
