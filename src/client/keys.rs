@@ -39,13 +39,18 @@ impl Keys {
         known.last().filter(|key| refused != Some(key)).cloned()
     }
 
-    fn put(&self, key: ApiKey) {
+    /// Takes a `key` that replaces the `refused` one, and returns the key in use. It is another one if that came meanwhile.
+    fn put(&self, key: ApiKey, refused: Option<&ApiKey>) -> ApiKey {
         let mut known = lock(&self.0);
+        if let Some(newer) = known.last().filter(|key| refused != Some(key)) {
+            return newer.clone();
+        }
         known.retain(|other| *other != key);
-        known.push(key);
+        known.push(key.clone());
         if known.len() > MAX_KNOWN {
             known.remove(0);
         }
+        key
     }
 }
 
@@ -66,11 +71,7 @@ impl KeyRequest {
 
     /// Takes the key that the function returned, unless another caller brought a newer one meanwhile.
     pub fn answer(&self, key: ApiKey) {
-        let newer = self.shared.keys.newer_than(self.refused.as_ref());
-        let key = newer.unwrap_or_else(|| {
-            self.shared.keys.put(key.clone());
-            key
-        });
+        let key = self.shared.keys.put(key, self.refused.as_ref());
         // The call may have ended meanwhile.
         let answered = lock(&self.answered).take();
         let _ = answered.map(|answered| answered.send(key));
@@ -128,10 +129,7 @@ impl Client {
                 };
                 let read = spawn_blocking(read).await;
                 match read.unwrap_or_else(|panic| Err(Error::bug(panic))) {
-                    Ok(key) => {
-                        self.shared.keys.put(key.clone());
-                        Some(key)
-                    }
+                    Ok(key) => Some(self.shared.keys.put(key, Some(refused))),
                     Err(error) => {
                         let text = format!("the API key was not read again: {}", error.message);
                         observer.note(Note::new(Level::Warning, text));
