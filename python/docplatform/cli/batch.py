@@ -39,12 +39,13 @@ def read(file: str, *, quiet: bool) -> dict[str, str]:
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON. Of two entries with one name, Python would drop the first."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        again = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
-        raise click.UsageError(
-            f"the name {output.shown(again)} stands twice in the file: name each task once"
-        )
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise click.UsageError(
+                f"the name {output.shown(name)} stands twice in the file: name each task once"
+            )
+        found[name] = value
     return found
 
 
@@ -81,8 +82,9 @@ def worst(report: JobsReport) -> Exit:
     if report.unknown:
         waits = all(isinstance(error, TimeoutError) for error in report.unknown.values())
         return Exit.WAIT_TIMED_OUT if waits else Exit.UNCONFIRMED
-    codes = {_code(failed) for failed in report.failed.values()}
-    return Exit.DONE if not codes else codes.pop() if len(codes) == 1 else Exit.JOB_FAILED
+    if not report.failed:
+        return Exit.DONE
+    return exits.shared(map(_code, report.failed.values()), Exit.JOB_FAILED)
 
 
 def _code(failed: Job | DocPlatformError | ValueError) -> Exit:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import docplatform
 from docplatform.cli import phrases
 from docplatform.cli.output import fail, failure, say, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Exit(IntEnum):
@@ -85,14 +89,19 @@ def code_of(error: BaseException) -> Exit:
             return Exit.BUSY
         case docplatform.SyncError():
             # A missing permission fails every slice, and has an exit code of its own.
-            codes = {code_of(failure.error) for failure in error.failures}
-            return codes.pop() if len(codes) == 1 else Exit.FAILURE
+            return shared((code_of(failure.error) for failure in error.failures), Exit.FAILURE)
         case docplatform.JobFailedError():
             return Exit.JOB_FAILED
         case docplatform.WaitTimeoutError():
             return Exit.WAIT_TIMED_OUT
         case _:
             return Exit.FAILURE
+
+
+def shared(codes: Iterable[Exit], otherwise: Exit) -> Exit:
+    """The code of several failures, if all have the same one."""
+    found = {*codes}
+    return found.pop() if len(found) == 1 else otherwise
 
 
 def note(error: BaseException, line: str) -> None:
