@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from docplatform import Comparison
     from docplatform.cli.days import Days
     from docplatform.cli.listings import Listing
+    from docplatform.cli.writing import Target
 
 COLUMNS = ("", "path", "before", "now", "change")
 MOVERS = {"riser": "risers", "faller": "fallers", "new": "new", "vanished": "vanished"}
@@ -64,11 +65,7 @@ def compare(listing: Listing) -> click.Command:
         before: str | None,
         number: int,
         of: Literal["human", "ai", "total"],
-        name: str | None,
-        format_: str | None,
-        force: bool,
-        raw: bool,
-        bom: bool,
+        target: Target,
     ) -> None:
         if date_from is None and date_to is None:
             date_from, date_to = resolve(("last month",), None, None, None)
@@ -84,7 +81,7 @@ def compare(listing: Listing) -> click.Command:
             ends = [(str(days.date_from), str(days.date_to)) for days in (now, other)]
             cost.show(session, ends, listing=listing.name)
             return
-        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
+        writer = begin_named(target, json=session.json)
         with (
             session.client() as client,
             Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
@@ -97,7 +94,7 @@ def compare(listing: Listing) -> click.Command:
             if writer is not None:
                 writer.write(found)
         if session.json:
-            where: dict[str, Any] = {} if writer is None else {"file": name, "format": writer.format}
+            where: dict[str, Any] = {} if writer is None else {"file": target.name, "format": writer.format}
             output.document({**_facts(found, number, of), **where})
             return
         if writer is None:
@@ -118,7 +115,7 @@ def compare(listing: Listing) -> click.Command:
             ]
             output.table(rows, COLUMNS, title=changes.periods(found))
         elif writer.path is not None:
-            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}: every path.")
+            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(target.name)}: every path.")
             session.say(
                 "The columns with significant in their names say which of them changed by more than chance explains."
             )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docplatform.cli.listings import Listing
+    from docplatform.cli.writing import Target
 
 EXAMPLE = """\b
 If this ends early, the same command continues where it stopped:
@@ -50,11 +51,7 @@ def export(listing: Listing) -> click.Command:
         date_from: str | None,
         date_to: str | None,
         *,
-        name: str,
-        format_: str | None,
-        force: bool,
-        raw: bool,
-        bom: bool,
+        target: Target,
         by_page: bool = False,
         **query: Any,
     ) -> None:
@@ -66,9 +63,7 @@ def export(listing: Listing) -> click.Command:
         if session.dry_run:
             cost.show_export(session, method, query)
             return
-        going = begin(
-            name, format_, raw=raw, bom=bom, force=force, json=session.json, reading=f"Reading {listing.name}"
-        )
+        going = begin(target, json=session.json, reading=f"Reading {listing.name}")
         with session.client() as client:
             rows = getattr(client, method)(on_budget=session.on_budget, **query)
             with going.shown(quiet=session.quiet):
@@ -77,12 +72,12 @@ def export(listing: Listing) -> click.Command:
             totals = rows.totals() if listing.endpoint.has_totals and going.rows else None
         if session.json:
             found = {"rows": going.rows, "requests": requests, "warnings": rows.warnings}
-            document = summary(name, date_from, date_to, totals, format=going.format, **found)
+            document = summary(target.name, date_from, date_to, totals, format=going.format, **found)
             if not listing.endpoint.has_totals:
                 del document["totals"]
             output.document(document)
             return
-        where = f" to {shown(name)}" if going.path is not None else ""
+        where = f" to {shown(target.name)}" if going.path is not None else ""
         session.say(
             f"Wrote {output.count(going.rows, 'row')}{where}; it took {output.count(requests, 'request')}."
         )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from docplatform import Client, FixList, Plan
+    from docplatform.cli.writing import Target
 
 ALL = 1_000_000
 """More problems than a site has."""
@@ -69,11 +70,7 @@ def fix(
     wanted: str | None,
     yes: bool,
     concurrency: int,
-    name: str | None,
-    format_: str | None,
-    force: bool,
-    raw: bool,
-    bom: bool,
+    target: Target,
     **how: Any,
 ) -> None:
     """List what readers stumble over, the costliest problem first.
@@ -88,6 +85,7 @@ def fix(
     if known is None:
         raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
     days = Days(*known[0])
+    name = target.name
     markdown = Path(name) if name is not None and name.endswith(".md") else None
     if wanted is not None:
         _check_run(session, wanted, yes=yes)
@@ -99,9 +97,9 @@ def fix(
         return
     writer = None
     if markdown is None:
-        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
+        writer = begin_named(target, json=session.json)
     else:
-        files.check(markdown, force=force, json=session.json)
+        files.check(markdown, force=target.force, json=session.json)
     first = int(wanted) if wanted is not None and wanted.isdecimal() else None
     most = ALL if wanted is not None and first is None else max(number, first or 0)
     code = Exit.DONE

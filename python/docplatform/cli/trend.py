@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from docplatform import Plan, TrendTable
     from docplatform.cli.listings import Listing
+    from docplatform.cli.writing import Target
 
     _Every = Literal["day", "week", "month"]
 
@@ -52,17 +53,13 @@ def trend(listing: Listing) -> click.Command:
         every: Any,
         by_path: bool,
         whole: bool,
-        name: str | None,
-        format_: str | None,
-        force: bool,
-        raw: bool,
-        bom: bool,
+        target: Target,
     ) -> None:
         if session.dry_run:
             ends = [(date_from, date_to)]
             cost.show(session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole)
             return
-        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
+        writer = begin_named(target, json=session.json)
         slices: dict[str, Any] = {
             "date_from": date_from,
             "date_to": date_to,
@@ -80,7 +77,7 @@ def trend(listing: Listing) -> click.Command:
         if session.json:
             where: dict[str, Any] = {"rows": found.to_dicts()}
             if writer is not None:
-                where = {"file": name, "format": writer.format, "rows": writer.rows}
+                where = {"file": target.name, "format": writer.format, "rows": writer.rows}
             output.document({**_facts(found), **where})
             return
         if writer is None:
@@ -94,7 +91,7 @@ def trend(listing: Listing) -> click.Command:
                 title=ranges.name(date_from, date_to),
             )
         elif writer.path is not None:
-            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
+            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(target.name)}.")
         session.say(f"It took {count(found.requests, 'request')}. {listing.in_short} over days or paths.")
         session.say(AI_TRAFFIC)
         if found.open_from is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from docplatform import Visitors
     from docplatform.cli.listings import Listing
+    from docplatform.cli.writing import Target
 
 COUNTS = Totals._fields
 """The kinds of visitors."""
@@ -90,16 +91,12 @@ def top(listing: Listing) -> click.Command:
         *,
         number: int,
         by: str,
-        name: str | None,
-        format_: str | None,
-        force: bool,
-        raw: bool,
-        bom: bool,
+        target: Target,
     ) -> None:
         if session.dry_run:
             cost.show(session, [(date_from, date_to)], listing=listing.name)
             return
-        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
+        writer = begin_named(target, json=session.json)
         with session.client() as client:
             found: Visitors = getattr(client, listing.name)(
                 date_from=date_from, date_to=date_to, on_budget=session.on_budget
@@ -113,7 +110,7 @@ def top(listing: Listing) -> click.Command:
         if session.json:
             where: dict[str, object] = {"rows": list(rows)}
             if writer is not None:
-                where = {"rows": writer.rows, "file": name, "format": writer.format}
+                where = {"rows": writer.rows, "file": target.name, "format": writer.format}
             spent = {"requests": requests, "warnings": table.warnings}
             days = {"date_from": date_from, "date_to": date_to}
             output.document({**days, "by": by, **spent, "totals": site._asdict(), **where})
@@ -125,7 +122,7 @@ def top(listing: Listing) -> click.Command:
                 title=ranges.name(date_from, date_to),
             )
         elif writer.path is not None:
-            session.say(f"Wrote {output.count(writer.rows, 'row')} to {shown(name)}, sorted by {by}.")
+            session.say(f"Wrote {output.count(writer.rows, 'row')} to {shown(target.name)}, sorted by {by}.")
         session.say(f"It took {output.count(requests, 'request')}. {whole_site(listing, site)}")
 
     return run
@@ -137,7 +134,7 @@ def whole_site(listing: Listing, found: Totals) -> str:
 
 
 def summary(
-    file: str, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
+    file: str | None, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
 ) -> dict[str, object]:
     """The JSON document of a command that wrote a file."""
     counts = totals and totals._asdict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import sys
@@ -9,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -127,11 +128,21 @@ def _spelled(value: date) -> str:
     return f"{text.rstrip('0') if value.microsecond else text}Z"
 
 
+class Target(NamedTuple):
+    """The options of a file to write, which a command gets as ``target``."""
+
+    name: str | None
+    format_: str | None
+    force: bool
+    raw: bool
+    bom: bool
+
+
 def output_options(
     default: str | None, otherwise: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The options that :func:`begin` takes. ``default`` stands for ``-o``, and ``otherwise`` describes it."""
-    return options(
+    """Gives a command the options of a :class:`Target`. ``default`` stands for ``-o``, and ``otherwise`` describes it."""
+    given = options(
         click.option(
             "-o",
             "--output",
@@ -161,20 +172,22 @@ def output_options(
         ),
     )
 
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: Any, **kwargs: Any) -> None:
+            target = Target(*(kwargs.pop(name) for name in Target._fields))
+            command(*args, target=target, **kwargs)
 
-def begin(
-    name: str,
-    format_: str | None,
-    *,
-    raw: bool,
-    bom: bool,
-    force: bool,
-    json: bool,
-    reading: str = "Reading visitors",
-) -> Writer:
+        return given(run)
+
+    return decorate
+
+
+def begin(target: Target, *, json: bool, reading: str = "Reading visitors") -> Writer:
     """A writer; a usage error if it could not write. With ``json``, standard output is for the summary."""
+    name = target.name or "-"
     path = None if name == "-" else Path(name)
-    kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
+    kind = target.format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
         raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
     if path is None and json:
@@ -182,7 +195,7 @@ def begin(
             "--json prints a summary: name a file for the rows with -o; to print the rows as JSON, give --format jsonl "
             "instead of --json"
         )
-    files.check(path, force=force, json=json)
+    files.check(path, force=target.force, json=json)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
     try:
@@ -190,16 +203,14 @@ def begin(
             frames.need(NEEDS[kind])
     except ImportError:
         raise click.UsageError(frames.needs(NEEDS[kind], f"{kind} output")) from None
-    return Writer(path, kind, raw, bom, reading)
+    return Writer(path, kind, target.raw, target.bom, reading)
 
 
-def begin_named(
-    name: str | None, format_: str | None, *, raw: bool, bom: bool, force: bool, json: bool
-) -> Writer | None:
+def begin_named(target: Target, *, json: bool) -> Writer | None:
     """A writer that is checked, if a file or a format is named; else ``None``, for a table."""
-    if name is None and format_ is None:
+    if target.name is None and target.format_ is None:
         files.check_printing()
         return None
-    writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=json)
+    writer = begin(target, json=json)
     writer.check()
     return writer
