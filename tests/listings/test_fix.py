@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from docplatform import FixList, PermissionDeniedError
-from docplatform._hooks.fix import MAX_QUOTE, MAX_QUOTES, QUOTING, Problem, plain, wilson
+from docplatform._hooks.fix import MAX_QUOTE, MAX_QUOTES, QUOTING, Problem, Z, plain
+from docplatform._hooks.numbers import at_least
 from docplatform.testing import StubServer
 from docplatform.testing._story import MISSED, PROBLEMS
 from helpers import Face
@@ -84,7 +85,7 @@ def test_readers_are_the_sum_of_three_estimates(face: Face) -> None:
         client = face.client(stub)
         fixes = face.run(client.fix_first(OCTOBER))
         assert face.run(client.fix_first(OCTOBER, unanswered=["open", "unanswered"]))[2]["unanswered"] == 2
-    assert wilson(30, 40) == pytest.approx(0.5981, abs=1e-4)
+    assert at_least(30, 40, Z) == pytest.approx(0.5981, abs=1e-4)
     page, phrase, question, new = fixes
     assert (page["path"], page["readers"], page["human"]) == ("/a", round(1000 * 0.5981 + 1), 1000)
     assert page["why"] == "30 of 40 ratings are thumbs down, and 1 question on this page was not answered."

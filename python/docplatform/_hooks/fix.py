@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import unicodedata
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
+from docplatform._hooks.numbers import at_least
 from docplatform._native import AsyncClient, _period, _table
 from docplatform.errors import PermissionDeniedError
 
@@ -138,7 +138,7 @@ class Problem:
     def readers(self) -> int:
         """About how many people met the problem: the sum of three estimates. Those who rated a page have read it."""
         ratings = self.thumbs_up + self.thumbs_down
-        unhappy = max(self.human or 0, ratings) * wilson(self.thumbs_down, ratings)
+        unhappy = max(self.human or 0, ratings) * at_least(self.thumbs_down, ratings, Z)
         return round(unhappy + self.unanswered + self.left)
 
     def row(self) -> dict[str, Any]:
@@ -251,15 +251,6 @@ def _phrases(rows: Iterable[Mapping[str, Any]]) -> Iterable[Problem]:
             found.searches += hits
             found.left += hits * (1 - max(ctr, 0.0))
     return phrases.values()
-
-
-def wilson(part: int, all_: int) -> float:
-    """The lower end of the 95 % Wilson interval of a share."""
-    if not part:
-        return 0.0
-    share, square = part / all_, Z * Z
-    spread = Z * math.sqrt(share * (1 - share) / all_ + square / (4 * all_ * all_))
-    return (share + square / (2 * all_) - spread) / (1 + square / all_)
 
 
 def plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from docplatform._native import _site_change
@@ -82,6 +83,15 @@ def site(name: str, before: int, now: int, period_before: Days, period: Days) ->
 def days(count: int) -> str:
     """A number of days: ``31 days``."""
     return f"{count:,} day{'' if count == 1 else 's'}"
+
+
+def at_least(part: int, whole: int, deviations: float) -> float:
+    """Wilson's lower bound of a share, so many standard deviations below it: one of one is not 100%."""
+    if not part:
+        return 0.0
+    share, square = part / whole, deviations * deviations
+    spread = deviations * sqrt(share * (1 - share) / whole + square / (4 * whole * whole))
+    return (share + square / (2 * whole) - spread) / (1 + square / whole)
 
 
 def compared(change: float) -> str:

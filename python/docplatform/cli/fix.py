@@ -262,16 +262,15 @@ def _show(
     ]
     cells = [[subject(row), *(row[column] for column in columns)] for row in rows]
     if file is not None:
-        from docplatform.cli.report.markdown import _code, _text
+        from docplatform.cli.report.markdown import code, table, text
 
         def cell(value: object) -> str:
             url = quote(str(value), safe="/%:@!$&'()*+,;=~?#")
-            return f"<{url}>" if url.startswith("https://") else _text(str(value))
+            return f"<{url}>" if url.startswith("https://") else text(str(value))
 
-        lines = [[_code(shown(one)), *map(cell, more)] for one, *more in cells]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines))
-        text = f"### What to fix first, {_text(days.name)}\n\n{table}\n"
-        Path(file.path).write_text(text, encoding="utf-8")
+        lines = [[code(shown(one)), *map(cell, more)] for one, *more in cells]
+        document = f"### What to fix first, {text(days.name)}\n\n{table(heads, lines, rule='---')}\n"
+        Path(file.path).write_text(document, encoding="utf-8")
         file.commit()
     if session.json:
         about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}

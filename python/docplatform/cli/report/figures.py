@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docplatform import Totals
 from docplatform._hooks import ranges
-from docplatform._hooks.numbers import Moved, moved
+from docplatform._hooks.numbers import Moved, at_least, moved
 from docplatform._native import _comparison, _is_cut
 from docplatform.cli.report.top import Top
 
@@ -141,14 +140,6 @@ def share(row: Mapping[str, Any]) -> float:
     return row["ai"] / row["total"] if row["total"] else 0.0
 
 
-def _at_least(part: int, whole: int) -> float:
-    """Wilson's lower bound of a share, two standard deviations below it, so that one reader of one does not rank as 100%."""
-    if not whole:
-        return 0.0
-    mean, spread = part / whole, 4 / whole
-    return (mean + spread / 2 - 2 * sqrt((mean * (1 - mean) + spread / 4) / whole)) / (1 + spread)
-
-
 class Gathering:
     """Takes rows one by one, and keeps only what the report shows."""
 
@@ -168,8 +159,8 @@ class Gathering:
         self._human, self._ai = self._human + human, self._ai + ai
         self._top.add(total, row)
         if human + ai >= MIN_READERS and not _MACHINE.search(row["path"]):
-            self._top_ai.add(_at_least(ai, human + ai), row)
-            self._top_human.add(_at_least(human, human + ai), row)
+            self._top_ai.add(at_least(ai, human + ai, 2), row)
+            self._top_human.add(at_least(human, human + ai, 2), row)
         name = f"/{row['path'].lstrip('/').partition('/')[0]}"
         if name not in self._sections and len(self._sections) >= MAX_SECTIONS:
             name = OTHER

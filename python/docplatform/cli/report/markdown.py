@@ -48,20 +48,20 @@ def render(report: Report) -> str:
 
 def brief(report: Report) -> str:
     """At most ten lines for a chat: what changed, where, and what to do."""
-    lines = [f"**{_text(report.title)}**, {_code(_safe(report.project, 200))}, {_text(report.name)}"]
+    lines = [f"**{text(report.title)}**, {code(_safe(report.project, 200))}, {text(report.name)}"]
     if not report.pages and not any(report.totals or ()):
-        lines.append(f"- {_text(sentences.capital(report.name))}: nobody read a page.")
+        lines.append(f"- {text(sentences.capital(report.name))}: nobody read a page.")
     lines += (f"- {_sentence(report, one)}" for one in sentences.summary(report))
     advice = [f"- To do: {line}" for line in _advice(report)]
     return "\n".join([*lines, *advice][:MAX_LINES]) + "\n"
 
 
 def _sections(report: Report) -> Iterator[tuple[str, str]]:
-    yield "", f"## {_text(report.title)}\n\n{_code(_safe(report.project, 200))}, {_text(report.name)}"
+    yield "", f"## {text(report.title)}\n\n{code(_safe(report.project, 200))}, {text(report.name)}"
     if not report.pages and not any(report.totals or ()):
         yield (
             "",
-            f"**{_text(sentences.capital(report.name))}: nobody read a page.** What to check:\n\n{_points(map(_text, sentences.checks(report)))}",
+            f"**{text(sentences.capital(report.name))}: nobody read a page.** What to check:\n\n{_points(map(text, sentences.checks(report)))}",
         )
         return
     said = [_sentence(report, one) for one in sentences.summary(report)]
@@ -69,25 +69,25 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
     if advice := _advice(report):
         yield "What to do", _points(advice)
     yield "The readers" if advice else "", _totals(report)
-    yield "", "\n\n".join(map(_text, sentences.notes(report)))
+    yield "", "\n\n".join(map(text, sentences.notes(report)))
     yield from _changes(report)
     columns, listed = sentences.sections(report)
     rows = [
-        ["All other sections" if name == OTHER else _path(report, name, link=False), *map(_text, cells)]
+        ["All other sections" if name == OTHER else _path(report, name, link=False), *map(text, cells)]
         for name, *cells in listed
     ]
-    yield "Sections", f"{sentences.visits(report)}\n\n{_table(columns, rows)}" if len(rows) > 1 else ""
+    yield "Sections", f"{sentences.visits(report)}\n\n{table(columns, rows)}" if len(rows) > 1 else ""
     if report.trend is not None:
-        rows = [[_text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices]
-        yield "The trend", _table((report.trend.every.capitalize(), *KINDS.values()), rows)
+        rows = [[text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices]
+        yield "The trend", table((report.trend.every.capitalize(), *KINDS.values()), rows)
     elif Part.TREND in report.left_out:
-        yield "The trend", f"Not shown, because {_text(report.left_out[Part.TREND])}."
+        yield "The trend", f"Not shown, because {text(report.left_out[Part.TREND])}."
     yield from _pages(report)
 
 
 def _advice(report: Report) -> list[str]:
     return [
-        _sentence(report, one.said) + (f" {_code(_safe(one.command, 2_000))}" if one.command else "")
+        _sentence(report, one.said) + (f" {code(_safe(one.command, 2_000))}" if one.command else "")
         for one in sentences.advice(report)
     ]
 
@@ -97,28 +97,28 @@ def _totals(report: Report) -> str:
         return ""
     found = report.comparison
     if found is None or not found.totals.total:
-        return _table(
-            ("Readers", _text(report.name)),
+        return table(
+            ("Readers", text(report.name)),
             [[name, f"{getattr(report.totals, kind):,}"] for kind, name in KINDS.items()],
         )
     rows = []
     for kind, name in KINDS.items():
         before, now = getattr(found.totals, kind), getattr(report.totals, kind)
         rows.append([name, f"{before:,}", f"{now:,}", signed(now - before), percent(before, now)])
-    return _table(("Readers", _text(found.name), _text(report.name), "Change", "%"), rows)
+    return table(("Readers", text(found.name), text(report.name), "Change", "%"), rows)
 
 
 def _changes(report: Report) -> Iterator[tuple[str, str]]:
     found = report.comparison
     if found is None or not (found.risers or found.fallers or found.new or found.vanished):
         return
-    yield "What changed", _text(sentences.chance(found))
+    yield "What changed", text(sentences.chance(found))
     for title, moved in report.sides:
         rows = [_moved(report, one) for one in moved[: report.number]]
-        yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
+        yield title, table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
     for title, column, pages in sentences.once(report):
         rows = [[_path(report, name), f"{number:,}"] for name, number in pages]
-        yield title, _table(("Page", column), rows)
+        yield title, table(("Page", column), rows)
 
 
 def _moved(report: Report, one: Change) -> list[str]:
@@ -129,7 +129,7 @@ def _moved(report: Report, one: Change) -> list[str]:
 def _pages(report: Report) -> Iterator[tuple[str, str]]:
     if report.top:
         rows = [[_path(report, row["path"]), *(f"{row[kind]:,}" for kind in KINDS)] for row in report.top]
-        yield "The most read pages", _table(("Page", *KINDS.values()), rows)
+        yield "The most read pages", table(("Page", *KINDS.values()), rows)
     for title, listed in (("Read by AI agents", report.top_ai), ("Read by people", report.top_human)):
         rows = [
             [
@@ -141,11 +141,11 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
             for row in listed
         ]
         if rows:
-            yield title, _table(("Page", "People", "AI agents", "AI share"), rows)
+            yield title, table(("Page", "People", "AI agents", "AI share"), rows)
 
 
 def _footer(report: Report) -> str:
-    said = "; ".join(f"{name}: {_code(_safe(value, 200))}" for name, value in facts.facts(report)[1:])
+    said = "; ".join(f"{name}: {code(_safe(value, 200))}" for name, value in facts.facts(report)[1:])
     return f"<sub>Unique visitors do not add up over pages, days or kinds. {said}.</sub>"
 
 
@@ -157,8 +157,9 @@ def _points(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    ruled = ["---", *["--:"] * (len(columns) - 1)]
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, rule: str = "--:") -> str:
+    """A table. The columns after the first are numbers, unless another ``rule`` is given."""
+    ruled = ["---", *[rule] * (len(columns) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, ruled, *rows))
 
 
@@ -166,7 +167,7 @@ def _sentence(report: Report, parts: sentences.Sentence) -> str:
     return "".join(
         _path(report, one, link=isinstance(one, PagePath))
         if isinstance(one, PagePath | SectionPath)
-        else _text(one)
+        else text(one)
         if one
         else ""
         for one in parts
@@ -177,28 +178,28 @@ _MARKED = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 """Characters with a meaning in Markdown, GitHub's and GitLab's extensions included."""
 
 
-def _text(value: str) -> str:
+def text(value: str) -> str:
     """Foreign text, with all Markdown in it escaped."""
     return _MARKED.sub(r"\\\1", _safe(value, 2_000))
 
 
-def _code(value: str) -> str:
+def code(value: str) -> str:
     """Foreign text as code, so that no Markdown in it works, not even a mention such as ``@name``."""
     # A bar ends a table's cell even within code.
     value = value.replace("|", "\\|")
     fence = "`" * (max((len(run) for run in re.findall("`+", value)), default=0) + 1)
     pad = " " if value.startswith("`") or value.endswith("`") else ""
-    code = f"{fence}{pad}{value}{pad}{fence}"
+    fenced = f"{fence}{pad}{value}{pad}{fence}"
     # Isolated, so that text from right to left does not reorder the numbers beside it.
-    return f"\u2068{code}\u2069" if is_turned(value) else code
+    return f"\u2068{fenced}\u2069" if is_turned(value) else fenced
 
 
 def _path(report: Report, value: str, *, link: bool = True) -> str:
     """A path as code, shortened in the middle, and as a link if the site's address is known."""
     if is_blank(value):
         return f"*{BLANK}*"
-    code = _code(shown(value, MAX_PATH))
+    name = code(shown(value, MAX_PATH))
     if not link or report.site_url is None:
-        return code
+        return name
     url = report.site_url + quote(f"/{value.removeprefix('/')}", safe="/%:@!$&'+,;=~", errors="replace")
-    return f"[{code}]({url})" if len(url) <= MAX_LINK else code
+    return f"[{name}]({url})" if len(url) <= MAX_LINK else name
