@@ -11,6 +11,7 @@ import click
 
 from docplatform.cli import secrets
 from docplatform.cli.files import Refusal
+from docplatform.cli.help import options
 from docplatform.cli.output import say
 
 if TYPE_CHECKING:
@@ -51,16 +52,24 @@ def interval(value: str) -> float:
     return seconds
 
 
-def projects_arguments(command: Callable[..., None]) -> Callable[..., None]:
-    """The words ``[PERIOD] [PROJECT]...`` and the file of projects; :func:`named_projects` makes the projects of them."""
-    command = click.option(
-        "-f",
-        "--file",
-        type=FILE,
-        metavar="FILE",
-        help="Read ids of projects from a file, one per line; - is standard input.",
-    )(command)
-    return click.argument("words", nargs=-1, metavar="[PERIOD] [PROJECT]...")(command)
+def _words_or_file(
+    name: str, metavar: str, of_file: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Words on the command line, and a file that can take their place."""
+    return options(
+        click.argument(name, nargs=-1, metavar=metavar),
+        click.option("-f", "--file", type=FILE, metavar="FILE", help=of_file),
+    )
+
+
+projects_arguments = _words_or_file(
+    "words", "[PERIOD] [PROJECT]...", "Read ids of projects from a file, one per line; - is standard input."
+)
+"""The words and the file of projects; :func:`named_projects` makes the projects of them."""
+prompt_arguments = _words_or_file(
+    "prompt", "[PROMPT]", "Read the prompt from a file of UTF-8 text; - is standard input."
+)
+"""The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""
 
 
 def named_projects(session: Session, projects: tuple[str, ...], file: str | None) -> list[str]:
@@ -75,18 +84,6 @@ def named_projects(session: Session, projects: tuple[str, ...], file: str | None
     if not found:
         raise Refusal(f"{file} names no project: write one id per line")
     return [*projects, *found]
-
-
-def prompt_arguments(command: Callable[..., None]) -> Callable[..., None]:
-    """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""
-    command = click.option(
-        "-f",
-        "--file",
-        type=FILE,
-        metavar="FILE",
-        help="Read the prompt from a file of UTF-8 text; - is standard input.",
-    )(command)
-    return click.argument("prompt", nargs=-1, metavar="[PROMPT]")(command)
 
 
 def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> str:
