@@ -104,7 +104,8 @@ impl<'a> SliceReader<'a> {
         Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
-    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored pages are not used; totals always are.
+    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored pages are not used. Totals follow
+    /// the client's own setting.
     pub(crate) async fn read(
         &mut self,
         of: Subject,

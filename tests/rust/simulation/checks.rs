@@ -219,8 +219,7 @@ fn throttles(world: &World, sent: &[Sent]) {
 
 /// Nothing is left over, and nothing kept growing.
 fn growth(world: &World, sent: &[Sent]) {
-    let connection = world.connection.lock().unwrap();
-    let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let count = |sql: &str| world.value::<i64>(sql, []);
     let is_entered = |sent: &&Sent| (sent.lane == 2 || sent.creates()) && sent.left.is_some();
     let left = sent.iter().filter(is_entered).count() as i64;
     let bad = |what: String| world.violation(what);
@@ -247,7 +246,6 @@ fn growth(world: &World, sent: &[Sent]) {
     if count("SELECT count(*) FROM page WHERE export NOT IN (SELECT id FROM export)") > 0 {
         bad("pages of no export".to_owned());
     }
-    drop(connection);
     let locks = std::fs::read_dir(world.path.parent().unwrap()).unwrap();
     let is_left = |name: &std::ffi::OsString| {
         ["-once-", "-page-"]

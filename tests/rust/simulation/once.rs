@@ -143,12 +143,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
 fn is_noted(world: &World, name: u64, job: &str) -> bool {
     let sql = "SELECT EXISTS (SELECT 1 FROM once WHERE name = ?1 AND job = ?2)";
     let its = (format!("name-{name}"), job);
-    world
-        .connection
-        .lock()
-        .unwrap()
-        .query_row(sql, its, |row| row.get(0))
-        .unwrap()
+    world.value(sql, its)
 }
 
 /// Whether the outcome of a request is unknown.

@@ -27,12 +27,7 @@ pub(crate) fn is_kept(world: &World, what: What) -> bool {
         date(what.day),
         what.base_url(),
     );
-    world
-        .connection
-        .lock()
-        .unwrap()
-        .query_row(sql, its, |row| row.get(0))
-        .unwrap()
+    world.value(sql, its)
 }
 
 /// The stored pages of a listing: exports, offsets and numbers of rows.
@@ -45,13 +40,7 @@ pub(crate) fn kept_pages(world: &World, what: What) -> String {
         date(what.day),
         what.base_url(),
     );
-    let pages: Option<String> = world
-        .connection
-        .lock()
-        .unwrap()
-        .query_row(sql, its, |row| row.get(0))
-        .unwrap();
-    pages.unwrap_or_default()
+    world.value::<Option<String>>(sql, its).unwrap_or_default()
 }
 
 /// Whether the store alone served a call's rows of the open day: nobody asked for any of it since the call began. The day must have been

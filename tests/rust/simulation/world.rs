@@ -12,8 +12,9 @@ use std::time::{Duration, SystemTime};
 use docplatform::clock::Clock;
 use docplatform::error::Error;
 use docplatform::store::StoreWork;
-use rusqlite::Connection;
 use rusqlite::ffi::{sqlite3, sqlite3_get_autocommit};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Params};
 use tokio::sync::{Notify, RwLock};
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
@@ -272,6 +273,12 @@ impl World {
     /// When the run began, in milliseconds since 1970.
     pub(crate) fn base(&self) -> u64 {
         BASE + self.scenario.start
+    }
+
+    /// The one value that the store's file has for a question.
+    pub(crate) fn value<T: FromSql>(&self, sql: &str, its: impl Params) -> T {
+        let connection = self.connection.lock().unwrap();
+        connection.query_row(sql, its, |row| row.get(0)).unwrap()
     }
 
     /// The machine's clock.
