@@ -208,7 +208,7 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
         )
         assert seen == [
             "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).",
-            "People fell by 19%, and AI agents hardly changed; 24% of all readers are AI agents.",
+            "People fell by 19%, counted per working day, and AI agents hardly changed; 24% of all readers are AI agents.",
             "/auth lost 300 readers (\u221250%): look at this page first.",
         ]
 
@@ -234,4 +234,9 @@ def test_a_printed_report_is_black_on_white_with_all_numbers(browser: Browser, f
         page.evaluate("getComputedStyle(document.querySelector('.tiles div')).backgroundColor")
         == "rgb(255, 255, 255)"
     )
+    # A heading stays with its table.
+    breaks = page.evaluate(
+        "[...document.querySelectorAll('h2, h3, thead')].map(e => getComputedStyle(e).breakAfter)"
+    )
+    assert {*breaks} == {"avoid"}
     assert page.pdf().startswith(b"%PDF")

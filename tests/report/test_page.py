@@ -142,7 +142,8 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         in parsed.text
     )
     assert (
-        "People fell by 22%, and AI agents hardly changed; 41% of all readers are AI agents." in parsed.text
+        "People fell by 22%, counted per working day, and AI agents hardly changed; 41% of all readers are AI agents."
+        in parsed.text
     )
     assert "/up (+30) stands out with more readers." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
@@ -176,7 +177,7 @@ def test_what_is_not_sure_is_said() -> None:
     assert "one side alone" not in said()
     fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
     assert (
-        "Changes are counted per day or per working day where that explains a part"
+        "Above, changes are counted per day or per working day where that explains a part"
         in Parsed(page.render(fell)).text
     )
     days = ("21 November 2026", "15 January to 14 February 2026")

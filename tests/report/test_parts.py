@@ -269,6 +269,11 @@ def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp
     again = summary(cli, file, *days)
     assert {**again, "requests": 18} == first
     assert cli.stub.requests == []
+    # Of the twelve months of the next report's trend, one is new. Its totals come with its pages.
+    february = summary(cli, file, "2026-02", "--store", str(tmp_path / "visitors.db"), "--no-feedback")
+    assert february["slices"] == 12
+    assert {day for day, _, limit in asked(cli.stub)} == {"2026-02-01"}
+    assert not any(limit == "1" for *_, limit in asked(cli.stub))
 
 
 def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from docplatform import Totals
+    from docplatform._hooks.numbers import Moved
     from docplatform.cli.report.figures import Change, Comparison, Report, Section
 
 
@@ -101,7 +102,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
         ends += f" in {count(report.days, 'day')}"
     ends = f"from {before.total:,} {when} to {ends}"
     people, agents, readers = (found.moved(kind, now) for kind in READERS)
-    kinds = f"People {people.said}, and AI agents {agents.said}"
+    kinds = _both(people, agents)
     if found.parted(now):
         yield f"{kinds}. Readers in all: {percent(before.total, now.total)}, {ends}."
         yield _agents(now)
@@ -109,6 +110,14 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
     more = f" ({readers.more})" if readers.more else ""
     yield f"The number of readers {readers.said}{f', counted per {readers.per}' if readers.per else ''}: {ends}{more}."
     yield f"{kinds}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
+
+
+def _both(people: Moved, agents: Moved) -> str:
+    """How people and AI agents changed. Each change that is one per day says so."""
+    if people.per and people.per == agents.per:
+        return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
+    said = [f"{one.said}, counted per {one.per}" if one.per else one.said for one in (people, agents)]
+    return f"People {said[0]}, and AI agents {said[1]}"
 
 
 def _where(report: Report) -> Iterator[Sentence]:
@@ -308,7 +317,10 @@ def notes(report: Report) -> Iterator[str]:
         and not report.unfinished
         and any(found.moved(kind, report.totals).per for kind in READERS)
     ):
-        yield "Changes are counted per day or per working day where that explains a part of them."
+        yield (
+            "Here, each change is the one from total to total. Above, changes are counted per day or per working day where that "
+            "explains a part of them."
+        )
 
 
 def trend_notes(report: Report) -> Iterator[str]:
