@@ -62,11 +62,11 @@ def _words_or_file(
     )
 
 
-projects_arguments = _words_or_file(
+projects_arguments: Callable[[Callable[..., None]], Callable[..., None]] = _words_or_file(
     "words", "[PERIOD] [PROJECT]...", "Read ids of projects from a file, one per line; - is standard input."
 )
 """The words and the file of projects; :func:`named_projects` makes the projects of them."""
-prompt_arguments = _words_or_file(
+prompt_arguments: Callable[[Callable[..., None]], Callable[..., None]] = _words_or_file(
     "prompt", "[PROMPT]", "Read the prompt from a file of UTF-8 text; - is standard input."
 )
 """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""
