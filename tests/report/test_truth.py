@@ -58,7 +58,7 @@ def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
 
     said = brief(cli, site(people, lambda _, now: 100 * days(now) * (1.9 if now else 1)))
     assert re.match(
-        r"People fell by 2\d%, and AI agents rose by \d\d%, counted per day\. Readers in all: [+\u2212]?\d(?:\.\d)?%, from ",
+        r"People fell by 2\d% in all, and AI agents rose by \d\d%, counted per day\. Readers in all: [+\u2212]?\d(?:\.\d)?%, from ",
         said[0],
     )
     lost = next(line for line in said if " fewer people" in line)

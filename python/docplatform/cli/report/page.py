@@ -121,11 +121,13 @@ def _totals(report: Report, totals: Totals | None, found: Comparison | None) -> 
 
 def _change(report: Report, found: Comparison, kind: str, totals: Totals) -> str:
     before = getattr(found.totals, kind)
+    moved = found.moved(kind, totals)
     # A period that is not over has not fallen.
-    verdict = "" if report.unfinished else found.moved(kind, totals).verdict
-    way = {"rose": "up", "fell": "down"}.get(verdict, "same")
+    way = "same" if report.unfinished else {"rose": "up", "fell": "down"}.get(moved.verdict, "same")
     change = percent(before, getattr(totals, kind))
-    return f'<dd class="change"><span class="{way}">{change}</span> <span>from {before:,}</span></dd>'
+    # The headline has the change per day.
+    since = f"in all, from {before:,}" if moved.per else f"from {before:,}"
+    return f'<dd class="change"><span class="{way}">{change}</span> <span>{since}</span></dd>'
 
 
 def _advice(report: Report) -> str:

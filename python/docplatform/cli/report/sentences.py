@@ -113,10 +113,14 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 
 
 def _both(people: Moved, agents: Moved) -> str:
-    """How people and AI agents changed. Each change that is one per day says so."""
+    """How people and AI agents changed. A change that is one per day says so, and so does one in all that stands beside it."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
-    said = [f"{one.said}, counted per {one.per}" if one.per else one.said for one in (people, agents)]
+    in_all = " in all" if people.per or agents.per else ""
+    said = [
+        f"{one.said}, counted per {one.per}" if one.per else f"{one.said}{in_all if one.by else ''}"
+        for one in (people, agents)
+    ]
     return f"People {said[0]}, and AI agents {said[1]}"
 
 
