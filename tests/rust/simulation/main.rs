@@ -41,6 +41,9 @@ mod world;
 mod worlds;
 
 use std::env;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
 use runs::{MAX_LAST, Runs};
@@ -103,7 +106,6 @@ fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
 #[test]
 #[ignore = "make simulate"]
 fn simulate() {
-    let mut runs = Runs::new();
     if let Some(seed) = number("SEED") {
         let cut: Vec<usize> = env::var("WITHOUT")
             .map(|list| {
@@ -112,7 +114,7 @@ fn simulate() {
                     .collect()
             })
             .unwrap_or_default();
-        let run = runs.run(seed, &cut, Trace::Words);
+        let run = Runs::new().run(seed, &cut, Trace::Words);
         println!("{}", run.told(number("LINES").unwrap_or(MAX_LAST)));
         assert!(run.violations.is_empty(), "seed {seed} breaks a promise");
         return;
@@ -122,41 +124,73 @@ fn simulate() {
         number("SEEDS").unwrap_or(10_000_u64),
     );
     let begun = Instant::now();
-    let (mut failed, mut requests, mut done) = (Vec::new(), 0, 0_u64);
-    for seed in (from..from + count).chain(FOUND) {
-        let begin = Instant::now();
-        done += 1;
-        let is_twice = seed.is_multiple_of(TWICE);
-        let trace = if is_twice { Trace::Hash } else { Trace::None };
-        let mut run = runs.run(seed, &[], trace);
-        if is_twice && runs.run(seed, &[], trace).hash != run.hash {
-            run.violations
-                .push("it runs another way each time".to_owned());
+    let seeds = Mutex::new((from..from + count).chain(FOUND));
+    let tally = Mutex::new(Tally::default());
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut runs = Runs::new();
+                while let Some(seed) = next(&seeds) {
+                    if !hold(&mut runs, seed, &tally) {
+                        break;
+                    }
+                }
+            });
         }
-        if begin.elapsed() > Duration::from_millis(number("SLOW").unwrap_or(2_000)) {
-            println!(
-                "seed {seed} took {:.3} s for {} requests",
-                begin.elapsed().as_secs_f64(),
-                run.requests
-            );
-        }
-        requests += run.requests;
-        if let Some(violation) = run.violations.first() {
-            println!(
-                "found by seed {seed}: {}",
-                violation.lines().next().unwrap_or_default()
-            );
-            failed.push(seed);
-            if failed.len() >= number("MAX_FAILURES").unwrap_or(5) {
-                break;
-            }
-            println!("{}", runs.command(seed));
-        }
-    }
+    });
+    let Tally {
+        done,
+        requests,
+        failed,
+    } = tally.into_inner().unwrap();
     let took = begun.elapsed().as_secs_f64();
     println!(
         "{done} seeds from {from}, {requests} requests, {took:.1} s: {:.0} seeds/s",
         done as f64 / took
     );
     assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// What the threads found together.
+#[derive(Default)]
+struct Tally {
+    done: u64,
+    requests: usize,
+    failed: Vec<u64>,
+}
+
+fn next(seeds: &Mutex<impl Iterator<Item = u64>>) -> Option<u64> {
+    seeds.lock().unwrap().next()
+}
+
+/// Runs a seed, and prints what it breaks. `false`: enough seeds have failed.
+fn hold(runs: &mut Runs, seed: u64, tally: &Mutex<Tally>) -> bool {
+    let begin = Instant::now();
+    let is_twice = seed.is_multiple_of(TWICE);
+    let trace = if is_twice { Trace::Hash } else { Trace::None };
+    let mut run = runs.run(seed, &[], trace);
+    if is_twice && runs.run(seed, &[], trace).hash != run.hash {
+        run.violations
+            .push("it runs another way each time".to_owned());
+    }
+    if begin.elapsed() > Duration::from_millis(number("SLOW").unwrap_or(2_000)) {
+        println!(
+            "seed {seed} took {:.3} s for {} requests",
+            begin.elapsed().as_secs_f64(),
+            run.requests
+        );
+    }
+    let mut tally = tally.lock().unwrap();
+    tally.done += 1;
+    tally.requests += run.requests;
+    if let Some(violation) = run.violations.first() {
+        println!(
+            "found by seed {seed}: {}",
+            violation.lines().next().unwrap_or_default()
+        );
+        tally.failed.push(seed);
+        println!("{}", runs.command(seed));
+    }
+    tally.failed.len() < number("MAX_FAILURES").unwrap_or(5)
 }
