@@ -225,9 +225,14 @@ fn growth(world: &World, sent: &[Sent]) {
     let bad = |what: String| world.violation(what);
     let scenario = &world.scenario;
     let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();
-    // Where the clock was set ahead by an hour between an entry and its withdrawal, the entry is one that counts no more, and
-    // the ledger leaves those as they are: it errs on the side of a request having been sent, and nobody waits for it.
-    let is_counted = !scenario.jumps.iter().any(|jump| jump.by > 0);
+    // If the clock was set between an entry and its withdrawal, ahead by an hour or back by more than a day, the entry is one
+    // that counts no more. The ledger leaves those as they are: it errs on the side of a request having been sent, and nobody
+    // waits for it.
+    let day = 24 * 3_600_000;
+    let is_counted = !scenario
+        .jumps
+        .iter()
+        .any(|jump| jump.by > 0 || jump.by < -day);
     if is_calm && is_counted && count("SELECT count(*) FROM request") > left {
         bad("entries of requests that never left".to_owned());
     }
