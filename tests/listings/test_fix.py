@@ -6,7 +6,7 @@ import json
 import pickle
 import random
 from collections import Counter
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,10 @@ def test_a_store_answers_a_final_period_without_a_request(
     again = face.run(client.fix_first("2026-08", unanswered=["unanswered"]))
     assert (again.requests, len(stub.requests)) == (0, first.requests)
     assert again.to_dicts() == first.to_dicts()
+    # A period that may still change is read again, and the one before it is not.
+    for _ in range(2):
+        assert face.run(client.fix_first(f"{datetime.now(UTC):%Y-%m}")).requests == first.requests
+    assert face.run(client.fix_first("2026-08")).requests == 0
 
 
 def test_print_and_notebook_show_the_reason_and_not_the_prompt(stub: StubServer) -> None:
