@@ -185,7 +185,7 @@ async fn until_final(
     loop {
         // Boxed, so that thousands of sleeping waits are small.
         let prompt = target.prompt.clone();
-        // An answer is as old as its request, however late it comes.
+        // An answer is as old as the first attempt of its poll, however late it comes.
         let asked = Instant::now();
         let poll = Box::pin(job::get(
             client,
