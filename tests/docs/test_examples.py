@@ -23,6 +23,9 @@ SOURCES = [
     ROOT / "README.md",
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "tutorial.md",
+    ROOT / "docs" / "numbers.md",
+    ROOT / "docs" / "comparison.md",
+    ROOT / "docs" / "reliability.md",
     ROOT / "docs" / "observability.md",
     ROOT / "docs" / "store.md",
     *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {ENGINES}),
@@ -71,7 +74,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
     )
-    assert len(shown) == 7
+    assert len(shown) == 10
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
             assert run(stub, "-c", code).out == output

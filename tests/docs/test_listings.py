@@ -22,7 +22,9 @@ LISTINGS = {
     "conversations": ("conversations", "Columns"),
 }
 PAGES = sorted({page for page, _ in LISTINGS.values()})
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 COLUMN = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
 TYPES = {
     "string": "string",
@@ -46,10 +48,12 @@ def test_every_listing_has_its_page_in_the_navigation() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_example_prints_what_its_page_shows(page: str, tmp_path: Path) -> None:
-    ((code, output),) = EXAMPLE.findall(text(page))
-    with StubServer() as stub:
-        ended = run_script(code, stub=stub, options=("-W", "error"), cwd=tmp_path)
-    assert (ended.err, ended.out) == ("", output)
+    examples = EXAMPLE.findall(text(page))
+    assert examples
+    for code, output in examples:
+        with StubServer() as stub:
+            ended = run_script(code, stub=stub, options=("-W", "error"), cwd=tmp_path)
+        assert (ended.err, ended.out) == ("", output)
 
 
 @pytest.mark.parametrize("name", LISTINGS)
