@@ -4,6 +4,7 @@
 //! thread. Every log line, callback and conversion happens there. No worker holds a Python object for longer than a wake-up.
 
 pub mod call;
+pub mod fork;
 pub mod inbox;
 pub mod operation;
 pub mod runtime;

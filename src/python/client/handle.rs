@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{env, process, thread};
@@ -18,11 +17,11 @@ use crate::config::{ENV_API_KEY_FILE, Options, Settings};
 use crate::error::Result;
 use crate::http::reqwest::HttpTransport;
 use crate::lock;
-use crate::python::bridge::runtime;
+use crate::python::bridge::{fork, runtime};
 use crate::python::client::hooks::Hooks;
 use crate::python::client::options;
 use crate::python::prelude::*;
-use crate::store::{self, PendingWork, Store};
+use crate::store::{PendingWork, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -333,25 +332,10 @@ impl Pool {
 
 /// Opens the store, if the settings name one. While any store is open, a fork waits. The end of the process closes it.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
-    static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
     let Some(wanted) = &settings.store else {
         return Ok(None);
     };
-    if !FORK_HOOKS_REGISTERED.swap(true, Ordering::AcqRel)
-        && let Some(register) = import(py, "os")?.getattr_opt("register_at_fork")?
-    {
-        let hooks = PyDict::new(py);
-        hooks.set_item("before", pyo3::wrap_pyfunction!(before_fork, py)?)?;
-        hooks.set_item(
-            "after_in_parent",
-            pyo3::wrap_pyfunction!(after_fork_in_parent, py)?,
-        )?;
-        hooks.set_item(
-            "after_in_child",
-            pyo3::wrap_pyfunction!(after_fork_in_child, py)?,
-        )?;
-        register.call_out_with((), Some(&hooks))?;
-    }
+    fork::register_hooks(py)?;
     runtime::stop_at_exit(py)?;
     let open = || {
         let store = Store::to_write(&wanted.path)?;
@@ -437,19 +421,4 @@ pub fn wait<T: Send>(
         }
         py.check_signals()?;
     }
-}
-
-#[pyfunction]
-fn before_fork(py: Python<'_>) {
-    py.detach(store::before_fork);
-}
-
-#[pyfunction]
-fn after_fork_in_parent() {
-    store::after_fork(false);
-}
-
-#[pyfunction]
-fn after_fork_in_child() {
-    store::after_fork(true);
 }

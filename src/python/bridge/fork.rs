@@ -1,0 +1,45 @@
+//! Python's hooks of a fork: while the process forks, no store is open. After it, [`runtime`](crate::python::bridge::runtime) makes
+//! another runtime for the child.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::wrap_pyfunction;
+
+use crate::python::prelude::*;
+use crate::store;
+
+/// Registers them, once for a process and its children.
+pub fn register_hooks(py: Python<'_>) -> PyResult<()> {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.swap(true, Ordering::AcqRel) {
+        return Ok(());
+    }
+    let Some(register) = import(py, "os")?.getattr_opt("register_at_fork")? else {
+        return Ok(());
+    };
+    let hooks = PyDict::new(py);
+    for (when, hook) in [
+        ("before", wrap_pyfunction!(before, py)?),
+        ("after_in_parent", wrap_pyfunction!(after_in_parent, py)?),
+        ("after_in_child", wrap_pyfunction!(after_in_child, py)?),
+    ] {
+        hooks.set_item(when, hook)?;
+    }
+    register.call_out_with((), Some(&hooks))?;
+    Ok(())
+}
+
+#[pyfunction]
+fn before(py: Python<'_>) {
+    py.detach(store::before_fork);
+}
+
+#[pyfunction]
+fn after_in_parent() {
+    store::after_fork(false);
+}
+
+#[pyfunction]
+fn after_in_child() {
+    store::after_fork(true);
+}
