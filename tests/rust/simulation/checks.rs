@@ -1,11 +1,12 @@
 //! Invariants over all requests of a run, checked at its end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::budget::{self, account};
 use crate::calls::retry;
 use crate::once::is_doubtful;
 use crate::process::{POLLS, jitter};
+use crate::rows::is_begun_before;
 use crate::scenario::{Export, Habits, OPEN_DAY, Op, Scenario, What};
 use crate::world::{End, Sent, World, lines};
 
@@ -101,16 +102,14 @@ fn once(world: &World, sent: &[Sent]) {
     };
     let settles = scenario.settles();
     let mut pages = BTreeMap::<_, Vec<&Sent>>::new();
-    let mut early = BTreeSet::new();
     for sent in sent.iter().filter(is_kept) {
         let Some(page) = &sent.page else { continue };
         // Several readers may ask ahead for a page after the end, which is not kept.
         if page.rows.is_empty() && page.offset > 0 {
             continue;
         }
-        if page.what.day == OPEN_DAY && sent.begun < settles {
-            early.insert(page.what);
-        } else if !is_refreshed(page.what) && !is_within(sent, page.what) {
+        let is_early = page.what.day == OPEN_DAY && sent.begun < settles;
+        if !is_early && !is_refreshed(page.what) && !is_within(sent, page.what) {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
     }
@@ -122,7 +121,7 @@ fn once(world: &World, sent: &[Sent]) {
             .filter(|sent| sent.end == End::Good && !is_lost(sent))
             .collect();
         // An export that began before its range was final is fetched once more after that.
-        let is_begun_early = early.contains(&what);
+        let is_begun_early = what.day == OPEN_DAY && is_begun_before(world, what, settles);
         // The same words ask for the totals and for a page of one row.
         let is_of_one_row = url.contains("limit=1&offset=0");
         let most = 1 + usize::from(is_begun_early) + usize::from(is_of_one_row);

@@ -184,6 +184,9 @@ fn hold(runs: &mut Runs, seed: u64, tally: &Mutex<Tally>) -> bool {
     let mut tally = tally.lock().unwrap();
     tally.done += 1;
     tally.requests += run.requests;
+    if tally.done.is_multiple_of(100_000) {
+        println!("{} seeds", tally.done);
+    }
     if let Some(violation) = run.violations.first() {
         println!(
             "found by seed {seed}: {}",

@@ -43,6 +43,21 @@ pub(crate) fn kept_pages(world: &World, what: What) -> String {
     world.value::<Option<String>>(sql, its).unwrap_or_default()
 }
 
+/// Whether the store has an export of a listing that began before this time.
+pub(crate) fn is_begun_before(world: &World, what: What, time: u64) -> bool {
+    let sql = "SELECT count(*) > 0 FROM export
+               WHERE project_id = ?1 AND path = ?2 AND date_from = ?3 AND account IN (SELECT id FROM account WHERE base_url = ?4)
+                   AND begun < ?5";
+    let its = (
+        what.project(),
+        what.endpoint().path,
+        date(what.day),
+        what.base_url(),
+        (world.base() + time).cast_signed(),
+    );
+    world.value(sql, its)
+}
+
 /// Whether the store alone served a call's rows of the open day: nobody asked for any of it since the call began. The day must have been
 /// final by then.
 pub(crate) fn is_served(process: &Process, what: What, begun: u64) -> bool {
