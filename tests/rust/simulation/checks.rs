@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::budget::{self, account};
 use crate::calls::retry;
 use crate::once::is_doubtful;
-use crate::process::{POLLS, jitter};
+use crate::process::{POLLS, jitter, op_of};
 use crate::rows::is_begun_before;
 use crate::scenario::{Export, Habits, OPEN_DAY, Op, Scenario, What};
 use crate::world::{End, Sent, World, lines};
@@ -101,6 +101,11 @@ fn once(world: &World, sent: &[Sent]) {
         !scenario.export_of(sent.tag).is_some_and(any_path)
     };
     let settles = scenario.settles();
+    // What a process tries again goes on with the export of its first try.
+    let mut begun = BTreeMap::new();
+    for sent in sent {
+        begun.entry(op_of(sent.tag)).or_insert(sent.begun);
+    }
     let mut pages = BTreeMap::<_, Vec<&Sent>>::new();
     for sent in sent.iter().filter(is_kept) {
         let Some(page) = &sent.page else { continue };
@@ -108,7 +113,7 @@ fn once(world: &World, sent: &[Sent]) {
         if page.rows.is_empty() && page.offset > 0 {
             continue;
         }
-        let is_early = page.what.day == OPEN_DAY && sent.begun < settles;
+        let is_early = page.what.day == OPEN_DAY && begun[&op_of(sent.tag)] < settles;
         if !is_early && !is_refreshed(page.what) && !is_within(sent, page.what) {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
