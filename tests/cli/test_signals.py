@@ -121,7 +121,7 @@ def test_of_several_jobs_those_in_flight_are_answered_and_no_other_is_created(
     assert ended.status == 130, ended.err
     jobs = json.loads(ended.out)["jobs"]
     assert [(job["name"], job["result"]) for job in jobs] == [("page-0", "unknown"), ("page-1", "unknown")]
-    assert all("job-1" in (job["job"] or job["error"]) for job in jobs), jobs
+    assert all("job-1" in (job["job"] or job["error"]["message"]) for job in jobs), jobs
     assert len(server.applied) == 2
 
 

@@ -119,4 +119,5 @@ def test_failures_are_listed_and_the_rest_is_in_the_store(cli: Cli) -> None:
     ((failure),) = found["failures"]
     assert (failure["project_id"], failure["date_from"]) == ("gone", "2024-01-01")
     assert (failure["listing"], found["left"]) == ("visitors", 1)
-    assert "No such project" in failure["error"]
+    assert (failure["error"]["class"], failure["error"]["status"]) == ("NotFoundError", 404)
+    assert "No such project" in failure["error"]["message"]

@@ -205,7 +205,11 @@ def test_the_command_runs_the_prompts_of_a_file(cli: Cli, stub: StubServer, tmp_
     assert cli(*command).status == 5
     stub.fail_next(drop=True, path="/job")
     file.write_text(json.dumps({"sidebar": "Shorten the sidebar"}))
-    assert cli(*command).status == 7
+    ended = cli(*command, "--json")
+    assert ended.status == 7
+    (error,) = (job["error"] for job in json.loads(ended.out)["jobs"])
+    assert (error["class"], error["outcome"]) == ("UnconfirmedWriteError", "unknown")
+    assert "Then run this again." in error["message"]
     for wrong in ("{", "[1]", '{"a": 1}'):
         file.write_text(wrong)
         assert cli(*command).status == 2

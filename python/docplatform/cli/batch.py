@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError, Job
-from docplatform.cli import exits, files, output, phrases
+from docplatform.cli import exits, files, output
 from docplatform.cli.exits import Exit
 from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
@@ -94,17 +94,18 @@ def _code(failed: Job | DocPlatformError | ValueError) -> Exit:
 
 
 def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
-    """The outcome of every job, with errors in the command line's words."""
+    """The outcome of every job. An error is what ``--json`` shows of a failure."""
     results, jobs = report.failed | report.unknown, report.to_dicts()
     for job in jobs:
         if job["error"] is not None:
-            job["error"] = phrases.whole(results[job["name"]], session.again)
+            job["error"] = exits.whole(results[job["name"]], session.again)
     return jobs
 
 
 def outcome(job: dict[str, Any]) -> str:
     """The pull request of a job, or what happened instead."""
-    return str(job["pr_link"] or job["error"] or job["job"] or "")
+    message = job["error"] and job["error"]["message"]
+    return str(job["pr_link"] or message or job["job"] or "")
 
 
 def _show(session: Session, report: JobsReport) -> None:

@@ -123,6 +123,11 @@ def facts(error: BaseException, again: phrases.Again = phrases.command) -> dict[
     return failure(type(error).__name__, message, error)
 
 
+def whole(error: BaseException, again: phrases.Again) -> dict[str, object]:
+    """The same for one of several failures, whose message has all its advice."""
+    return facts(error, again) | {"message": phrases.whole(error, again)}
+
+
 def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit:
     """Says on stderr what went wrong and what to do about it; returns the exit code.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import cost, exits, output, phrases
+from docplatform.cli import cost, exits, output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
@@ -128,7 +128,7 @@ def _print(
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
         listed = [
-            {**failure._asdict(), "error": phrases.whole(failure.error, session.again)}
+            {**failure._asdict(), "error": exits.whole(failure.error, session.again)}
             for failure in failures
         ]
         complete = error is None and not report.left
