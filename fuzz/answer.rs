@@ -133,7 +133,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
         "get" => {
             let known = Some(PROMPT.into());
             let job = job::get(&client, &project, &segment("job_1")?, known, &**heard).await;
-            return Some((false, job.map(|job| Came::Job(Box::new(job)))));
+            return Some((false, job.map(|(job, _)| Came::Job(Box::new(job)))));
         }
         "visitors" => Listing::of(VISITORS, &project, None, None),
         "rows" => {

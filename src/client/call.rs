@@ -204,6 +204,11 @@ impl Received {
         self.tries.asked
     }
 
+    /// How long its request lasted, until the answer was whole.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.tries.elapsed
+    }
+
     /// Reads the answer with `decode`. If that fails, the call has failed.
     pub fn read<T, E: Into<DecodeError>>(
         mut self,

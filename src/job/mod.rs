@@ -151,14 +151,14 @@ impl Prompt {
     }
 }
 
-/// Reads a job. No error shows the `prompt`.
+/// Reads a job, and says when the request left that brought it. No error shows the `prompt`.
 pub async fn get(
     client: &Client,
     project: &Segment,
     id: &Segment,
     prompt: Option<Arc<str>>,
     observer: &dyn JobObserver,
-) -> Result<Job> {
+) -> Result<(Job, Instant)> {
     let read = client.read(client.settings().job_path.clone(), Some(project.clone()));
     let call = Call {
         id: Some(id.clone()),
@@ -167,9 +167,10 @@ pub async fn get(
         prompt,
         ..read
     };
-    client
-        .call(call, observer, |answer| decode(answer, project, Some(id)))
-        .await
+    let received = client.fetch(call, &mut client.deadline(), observer).await?;
+    let asked = Instant::now() - received.elapsed();
+    let job = received.read(observer, |answer| decode(answer, project, Some(id)))?;
+    Ok((job, asked))
 }
 
 /// Creates a job, or sends a message to the job `to`, with a note in the store if it is done once.

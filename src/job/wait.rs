@@ -185,8 +185,7 @@ async fn until_final(
     loop {
         // Boxed, so that thousands of sleeping waits are small.
         let prompt = target.prompt.clone();
-        // An answer is as old as the first attempt of its poll, however late it comes.
-        let asked = Instant::now();
+        let poll_begun = Instant::now();
         let poll = Box::pin(job::get(
             client,
             &target.project,
@@ -210,7 +209,8 @@ async fn until_final(
             },
         };
         let failure = match polled {
-            Ok(job) => {
+            // An answer is as old as its request, however late it comes.
+            Ok((job, asked)) => {
                 let is_final = job.is_final() || wait.also_final.contains(&job.status);
                 stale = stale && is_final && asked < settled;
                 if !is_final && !job.is_known() && !unknown_statuses.contains(&job.status) {
@@ -225,7 +225,10 @@ async fn until_final(
                 None
             }
             Err(error)
-                if is_tolerated(&error, missing_until.is_some_and(|until| asked < until)) =>
+                if is_tolerated(
+                    &error,
+                    missing_until.is_some_and(|until| poll_begun < until),
+                ) =>
             {
                 Some(error)
             }

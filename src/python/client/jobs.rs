@@ -48,7 +48,9 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let (project, job) = self.locate(job, project_id.as_deref())?;
         let get = |client, inbox: Arc<Inbox>| async move {
-            job::get(&client, &project, &job.id, None, &*inbox).await
+            job::get(&client, &project, &job.id, None, &*inbox)
+                .await
+                .map(|(job, _)| job)
         };
         self.face.run(py, self.op("Client.get_job", get, wrap_job))
     }

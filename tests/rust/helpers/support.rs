@@ -354,7 +354,9 @@ pub(crate) async fn message(
 
 /// Reads the job of [`job_body`].
 pub(crate) async fn get(client: &Client, observer: &dyn JobObserver) -> Result<Job> {
-    job::get(client, &segment("demo"), &segment("job_1"), None, observer).await
+    let (project, id) = (segment("demo"), segment("job_1"));
+    let (job, _) = job::get(client, &project, &id, None, observer).await?;
+    Ok(job)
 }
 
 /// Any prompt.

@@ -189,6 +189,16 @@ async fn an_old_status_does_not_settle_on_its_way_here() {
     );
 }
 
+/// Rows: F2.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_leaves_after_the_grace_counts() {
+    let script = Script::new([shows("completed"), Step::Never, shows("completed")]);
+    follow_up_by(&client(&script), &settling(), &Recorder::default())
+        .await
+        .unwrap();
+    assert_eq!(script.count(), 3);
+}
+
 /// The write was answered: no error of the wait after it may say otherwise.
 #[tokio::test(start_paused = true)]
 async fn an_error_of_the_wait_says_that_the_write_was_applied() {

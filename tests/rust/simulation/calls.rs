@@ -309,24 +309,20 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64, project:
     Done::Yes
 }
 
-/// Whether a poll that began after that time has seen the end of its job. A retry belongs to the poll that failed before it.
+/// Whether a poll that began after that time has seen the end of its job.
 fn is_seen_final(world: &World, polls: &[Sent], settled: u64) -> bool {
     let state = world.state();
-    let is_over = |poll: &Sent| {
+    let is_over = |poll: &&Sent| {
         let job = state
             .service
             .jobs
             .iter()
             .find(|job| poll.url.ends_with(&format!("/{}", job.id)));
-        job.is_some_and(|job| poll.left.is_some_and(|left| job.is_over(left)))
+        poll.end == End::Good
+            && job.is_some_and(|job| poll.left.is_some_and(|left| job.is_over(left)))
     };
-    let mut begun = None;
-    polls.iter().any(|poll| {
-        let since = *begun.get_or_insert(poll.begun);
-        if poll.end != End::Good {
-            return false;
-        }
-        begun = None;
-        since >= settled && is_over(poll)
-    })
+    polls
+        .iter()
+        .filter(|poll| poll.begun >= settled)
+        .any(|poll| is_over(&poll))
 }
