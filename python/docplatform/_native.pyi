@@ -2846,10 +2846,10 @@ class FixList(Table):
 
     The columns are ``path`` (string, null for a phrase), ``query`` (string, null for a page), ``readers`` (int64),
     ``human`` (int64, null if no visitors of the page are known), ``thumbs_up``, ``thumbs_down``, ``unanswered`` and
-    ``searches`` (int64), ``evidence`` (JSON: up to ten comments and questions in readers' words, each once), ``why``
-    (string: the evidence in one sentence) and ``prompt`` (string: an instruction for the agent). Ratings of a page that
-    ``feedback_by_page`` does not list are counted in ``feedback``. A prompt quotes readers' words as data that the agent
-    must not obey: at most ten texts of 300 characters, without control characters.
+    ``searches`` (int64), ``evidence`` (JSON: up to ten comments and questions in readers' words, and how many ``times``
+    each came), ``why`` (string: the evidence in one sentence) and ``prompt`` (string: an instruction for the agent).
+    Ratings of a page that ``feedback_by_page`` does not list are counted in ``feedback``. A prompt quotes readers' words as
+    data that the agent must not obey: at most ten texts of 300 characters, without control characters.
 
     Example:
         >>> fixes = client.fix_first("2026-10")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import re
 from collections import Counter
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -55,6 +56,9 @@ def test_the_planted_problems_come_first_in_their_order(face: Face, stub: StubSe
     for row, problem in zip(fixes, PROBLEMS, strict=False):
         assert "ratings are thumbs down, and" in row["why"]
         assert [quote["text"] for quote in row["evidence"]] == [problem.comment, problem.question]
+        often = row["evidence"][1]["times"]
+        assert often == row["unanswered"]
+        assert f"> question ({often} times): " in row["prompt"]
         assert f'> page: "{problem.path}"' in row["prompt"].split("\n")
     assert (fixes.date_from, fixes.date_to) == (date(2026, 10, 1), date(2026, 11, 1))
     assert fixes.requests == len(stub.requests)
@@ -195,7 +199,7 @@ def check_frame(prompt: str, quoted: int) -> None:
     assert prompt.splitlines() == prompt.split("\n")
     for quote in quotes:
         kind, _, text = quote.partition(": ")
-        assert kind in ("> page", "> search", "> comment", "> question")
+        assert re.fullmatch(r"> (page|search|(comment|question)( \(\d+ times\))?)", kind)
         assert len(json.loads(text)) <= MAX_QUOTE
         assert plain(json.loads(text)) == json.loads(text)
 

@@ -218,7 +218,9 @@ class Shown:
 def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
     html = page.render(report)
     parsed = Parsed(html)
-    change = r"(?:<dd class=\"change\"><span class=\"\w+\">(.*?)</span> <span>(?:in all, )?from ([\d,]+)</span>)?"
+    change = (
+        r"(?:<dd class=\"change\"><span class=\"\w+\">(.*?)</span> <span>(?:in all, )?from ([\d,]+)</span>)?"
+    )
     tiles = re.findall(
         rf"<dd>([\d,]+)</dd>{change}", html.partition('class="tiles">')[2].partition("</dl>")[0]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from itertools import chain, zip_longest
@@ -144,13 +145,16 @@ class Problem:
     def row(self) -> dict[str, Any]:
         """The row of the table."""
         pairs = zip_longest(self.comments, self.questions)
-        quotes = dict.fromkeys(
+        quotes = Counter(
             (kind, quote)
             for pair in pairs
             for kind, said in zip(("comment", "question"), pair, strict=True)
             if said and (quote := plain(said))
         )
-        evidence = [{"kind": kind, "text": quote} for kind, quote in list(quotes)[:MAX_QUOTES]]
+        evidence = [
+            {"kind": kind, "text": quote, "times": times}
+            for (kind, quote), times in list(quotes.items())[:MAX_QUOTES]
+        ]
         why = self.why()
         row = {name: getattr(self, name) for name in COLUMNS}
         return row | {"evidence": evidence, "why": why, "prompt": self.prompt(why, evidence)}
@@ -168,7 +172,7 @@ class Problem:
             parts.append(f"{_count(unanswered, 'question')} on this page {were} not answered")
         return f"{', and '.join(parts)}."
 
-    def prompt(self, why: str, evidence: list[dict[str, str]]) -> str:
+    def prompt(self, why: str, evidence: list[dict[str, Any]]) -> str:
         """The instruction for the agent. All that readers wrote is in JSON strings, each on a line of its own after ``>``."""
         if self.query is None:
             task = f"Improve the documentation page that is named below. {why} Find out what its readers miss, and correct or extend the page."
@@ -178,7 +182,9 @@ class Problem:
                 "title, headings or text. If there is no such page, write one."
             )
         quotes = [("page", self.path or "") if self.query is None else ("search", self.query)]
-        quotes += [(quote["kind"], quote["text"]) for quote in evidence]
+        for quote in evidence:
+            often = f" ({quote['times']:,} times)" if quote["times"] > 1 else ""
+            quotes.append((f"{quote['kind']}{often}", quote["text"]))
         lines = (f"> {kind}: {json.dumps(plain(text), ensure_ascii=False)}" for kind, text in quotes)
         return "\n".join(
             [task, "Open a pull request that says what was changed and why.", "", QUOTING, *lines]

@@ -95,7 +95,8 @@ def _code(failed: Job | DocPlatformError | ValueError) -> Exit:
 
 def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
     """The outcome of every job. An error is what ``--json`` shows of a failure."""
-    results, jobs = report.failed | report.unknown, report.to_dicts()
+    results: dict[str, Any] = {**report.failed, **report.unknown}
+    jobs = report.to_dicts()
     for job in jobs:
         if job["error"] is not None:
             job["error"] = exits.whole(results[job["name"]], session.again)

@@ -128,8 +128,7 @@ def _print(
     failures = error.failures if isinstance(error, SyncError) else ()
     if session.json:
         listed = [
-            {**failure._asdict(), "error": exits.whole(failure.error, session.again)}
-            for failure in failures
+            {**failure._asdict(), "error": exits.whole(failure.error, session.again)} for failure in failures
         ]
         complete = error is None and not report.left
         told = error and exits.facts(error, session.again)
