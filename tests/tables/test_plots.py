@@ -268,14 +268,34 @@ def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, 
 
 
 TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
-    ([(1_000, 500), (700, 600), (1_200, 900)], "month", "Readers rose from 1,500 to 2,100"),
-    ([(1_000, 500), (800, 350)], "month", "Readers fell from 1,500 to 1,150"),
+    (
+        [(1_000, 500), (700, 600), (1_200, 900)],
+        "month",
+        "People rose from 1,000 to 1,200, and AI agents rose from 500 to 900",
+    ),
+    (
+        [(1_000, 500), (800, 350)],
+        "month",
+        "People fell from 1,000 to 800, and AI agents fell from 500 to 350",
+    ),
     # The second month has three days fewer.
-    ([(31_000, 15_500), (28_000, 14_000)], "month", "Readers hardly changed, from 46,500 to 42,000"),
+    (
+        [(31_000, 15_500), (28_000, 14_000)],
+        "month",
+        "People hardly changed, from 31,000 to 28,000, and AI agents hardly changed, from 15,500 to 14,000",
+    ),
     # Chance alone may take a tenth of so few.
-    ([(100, 50), (90, 45)], "week", "Readers hardly changed, from 150 to 135"),
-    ([(1_000, 500), (1_005, 504)], "week", "Readers hardly changed, from 1,500 to 1,509"),
-    ([(100, 50), (100, 50)], "week", "Readers stayed at 150"),
+    (
+        [(100, 50), (90, 45)],
+        "week",
+        "People hardly changed, from 100 to 90, and AI agents hardly changed, from 50 to 45",
+    ),
+    (
+        [(1_000, 500), (1_005, 504)],
+        "week",
+        "People hardly changed, from 1,000 to 1,005, and AI agents hardly changed, from 500 to 504",
+    ),
+    ([(100, 50), (100, 50)], "week", "People stayed at 100, and AI agents stayed at 50"),
     (
         [(1_000, 500), (700, 900)],
         "month",
@@ -286,9 +306,13 @@ TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
         "month",
         "People hardly changed, from 1,000 to 1,010, and AI agents rose from 500 to 900",
     ),
-    ([(100, 50)], "month", "Readers: 150"),
+    ([(100, 50)], "month", "People were 100, and AI agents were 50"),
     # The last day may be a Sunday.
-    ([(100, 50), (300, 90), (40, 10)], "day", "Readers a day were between 50 and 390"),
+    (
+        [(100, 50), (300, 90), (40, 10)],
+        "day",
+        "People were between 40 and 300 a day, and AI agents were between 10 and 90 a day",
+    ),
 ]
 
 
@@ -345,7 +369,7 @@ def test_a_chart_without_visitors_has_an_axis_from_0_to_1() -> None:
         axes = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-08").plot()
     assert drawn(axes)
     assert shown(axes, "y") == ["0", "1"]
-    assert axes.get_title() == "Readers stayed at 0\nBy day, 1 to 7 January 2026"
+    assert axes.get_title() == "People stayed at 0, and AI agents stayed at 0\nBy day, 1 to 7 January 2026"
     axes = collect([{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
     assert drawn(axes)
     assert shown(axes, "x") == ["0", "1"]

@@ -251,31 +251,27 @@ def _lay_out(axes: Axes) -> None:
 
 
 def _trend_title(table: TrendTable, whole: Sequence[Mapping[str, Any]]) -> str:
-    """How readers changed over the slices on the line, as a sentence; below it the range."""
-    views = table._adds_up
+    """How people and AI agents changed over the slices on the lines, as a sentence; below it the range."""
     every = f"By {table.every}, " if table.every else ""
     below = f"{every}{ranges.name(table.date_from, table.date_to)}"
-    total = [row["total"] for row in whole]
-    noun = "Views" if views else "Readers"
-    if len(total) < 2:
-        return "\n".join([*(f"{noun}: {count:,}" for count in total), below])
-    if table.every == "day" and min(total) < max(total):
-        # The first and the last may be a Thursday and a Sunday.
-        return f"{noun} a day were between {min(total):,} and {max(total):,}\n{below}"
-    people, agents = ("Views by people", "views by AI agents") if views else ("People", "AI agents")
-    went = _went(whole, "human"), _went(whole, "ai")
-    if went[0].split()[0] != went[1].split()[0]:
-        return f"{people} {went[0]}, and {agents} {went[1]}\n{below}"
-    return f"{noun} {_went(whole, 'total')}\n{below}"
+    kinds = ("Views by people", "views by AI agents") if table._adds_up else ("People", "AI agents")
+    went = (f"{name} {_went(table, whole, kind)}" for name, kind in zip(kinds, ("human", "ai"), strict=True))
+    return "\n".join([*([", and ".join(went)] if whole else []), below])
 
 
-def _went(whole: Sequence[Mapping[str, Any]], kind: str) -> str:
-    """The change from the first slice to the last one."""
-    first, *_, last = ((row[kind], (row["date_from"], row["date_to"])) for row in whole)
-    if first[0] == last[0]:
-        return f"stayed at {first[0]:,}"
-    verdict = moved(first[0], last[0], first[1], last[1]).verdict.replace("changed", "changed,")
-    return f"{verdict} from {first[0]:,} to {last[0]:,}"
+def _went(table: TrendTable, whole: Sequence[Mapping[str, Any]], kind: str) -> str:
+    """The change from the first slice to the last one. Days have their least and their most: the first and the last may be a Thursday
+    and a Sunday."""
+    counts = [row[kind] for row in whole]
+    if len(whole) == 1:
+        return f"were {counts[0]:,}"
+    if table.every == "day" and min(counts) < max(counts):
+        return f"were between {min(counts):,} and {max(counts):,} a day"
+    if counts[0] == counts[-1]:
+        return f"stayed at {counts[0]:,}"
+    first, last = ((row["date_from"], row["date_to"]) for row in (whole[0], whole[-1]))
+    verdict = moved(counts[0], counts[-1], first, last).verdict.replace("changed", "changed,")
+    return f"{verdict} from {counts[0]:,} to {counts[-1]:,}"
 
 
 def _title(table: VisitorTable, rows: int, by: str) -> str:
