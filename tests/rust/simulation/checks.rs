@@ -1,6 +1,6 @@
 //! Invariants over all requests of a run, checked at its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::{self, account};
 use crate::calls::retry;
@@ -90,11 +90,19 @@ fn once(world: &World, sent: &[Sent]) {
     };
     // A reader who goes on within a page knows rows and no offsets: pages of another size are no help, nor are those that
     // begin elsewhere, or have the cursors of another export.
+    let failed: BTreeSet<_> = sent
+        .iter()
+        .filter(|sent| sent.end != End::Good)
+        .map(|sent| op_of(sent.tag))
+        .collect();
     let is_within = |sent: &Sent, what: What| {
-        let is_regular = scenario.has_one_page_size(what) && what.day != OPEN_DAY;
+        let has_one_size = scenario.has_one_page_size(what);
+        let is_regular = has_one_size && what.day != OPEN_DAY;
         let stops =
             |export: &Export| export.stop_every.is_some() && (export.offset > 0 || !is_regular);
+        // After a failure it goes on as well.
         scenario.export_of(sent.tag).is_some_and(stops)
+            || !has_one_size && failed.contains(&op_of(sent.tag))
     };
     let is_kept = |sent: &&Sent| {
         let any_path = |export: &Export| export.any_path;
