@@ -188,6 +188,8 @@ pub(crate) fn check_reason(process: &Process, error: &Error, breaks_rules: bool)
         Kind::Timeout => {
             let is_calm = scenario.fault_chance == 0
                 && scenario.habits.limit.is_none()
+                // An answer that is no page is asked for by each call in turn.
+                && scenario.habits.cap.is_none()
                 && scenario.disk_is_good()
                 && scenario.kills.is_empty();
             // A request is quick there, and who waits for the budget holds up nobody.
