@@ -2856,7 +2856,7 @@ class FixList(Table):
         >>> fixes[0]["readers"], fixes[0]["thumbs_down"], fixes[0]["unanswered"]
         (6350, 39, 17)
         >>> print(fixes[0]["prompt"].splitlines()[-1])
-        > question: "How do I deploy through a proxy?"
+        > question (17 times): "How do I deploy through a proxy?"
     """
 
 @final

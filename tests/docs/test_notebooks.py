@@ -71,7 +71,7 @@ def test_the_outputs_that_a_notebook_has_stored_hold_no_key_and_no_path(path: Pa
 def test_the_notebook_fix_the_docs_runs(tmp_path: Path) -> None:
     _, text, html = executed(EXAMPLES / "fix_the_docs.ipynb", tmp_path)
     assert "What to fix first" in html
-    assert '> comment: "Step 3 fails with a proxy"' in text
+    assert '> comment (12 times): "Step 3 fails with a proxy"' in text
     assert all(f"https://github.com/example/docs/pull/{number}" in html for number in (1, 2, 3))
     assert "still active" in text
     assert "thumbs down: 39 of 52 in October, 0 of " in text

@@ -383,7 +383,7 @@ def check_place(truth: Truth, sentence: str) -> None:
     sections = truth.sections(truth.of)
     for name, text in re.findall(r"(/\w+) \(([^)]*)\)", sentence):
         _, before, now = sections.pop(name)
-        assert agrees(text.replace(" times", "\u00d7"), Percent(before, now))
+        assert agrees(text.replace(" times as many", "\u00d7"), Percent(before, now))
     rest = re.search(
         r"on all other pages they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)", sentence
     )

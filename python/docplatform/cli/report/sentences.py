@@ -170,7 +170,7 @@ def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[st
         for at, one in enumerate(shown):
             yield _joint(at, shown)
             yield SectionPath(one.name)
-            yield f" ({percent(one.before, one.now)})"
+            yield f" ({_as_many(percent(one.before, one.now))})"
         named += shown
     before, now = (
         sum(getattr(one, side) for one in found.sections if one not in named) for side in ("before", "now")
@@ -178,9 +178,14 @@ def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[st
     change = percent(before, now)
     if before and now and change != "0%":
         way = "rose" if now > before else "fell"
-        by = f"to {change} as many" if change.endswith("times") else f"by {change[1:]}"
+        by = f"to {_as_many(change)}" if change.endswith("times") else f"by {change[1:]}"
         yield f"; on all other pages they {way} {by}"
     yield "."
+
+
+def _as_many(change: str) -> str:
+    """``24 times as many`` for ``24 times``."""
+    return f"{change} as many" if change.endswith("times") else change
 
 
 def _joint(at: int, listed: Sequence[object]) -> str:
@@ -207,7 +212,9 @@ def advice(report: Report) -> list[Advice]:
     return found
 
 
-COMMANDS = "A command hands its task to the docs agent, which opens a pull request for review."
+COMMANDS = (
+    "Each command “docplatform fix” hands its task to the docs agent, which opens a pull request for review."
+)
 
 
 def _problem(row: Mapping[str, Any]) -> Iterator[str]:
