@@ -10,8 +10,8 @@ use crate::store;
 
 /// Registers them, once for a process and its children.
 pub fn register_hooks(py: Python<'_>) -> PyResult<()> {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if REGISTERED.swap(true, Ordering::AcqRel) {
+    static HOOKED: AtomicBool = AtomicBool::new(false);
+    if HOOKED.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
     let Some(register) = import(py, "os")?.getattr_opt("register_at_fork")? else {

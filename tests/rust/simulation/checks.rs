@@ -109,7 +109,7 @@ fn once(world: &World, sent: &[Sent]) {
         !scenario.export_of(sent.tag).is_some_and(any_path)
     };
     let settles = scenario.settles();
-    // What a process tries again goes on with the export of its first try.
+    // A call that a process tries again continues the export of its first try.
     let mut begun = BTreeMap::new();
     for sent in sent {
         begun.entry(op_of(sent.tag)).or_insert(sent.begun);

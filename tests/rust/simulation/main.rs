@@ -152,7 +152,7 @@ fn simulate() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// What the threads found together.
+/// The counts of all threads, and the seeds that failed.
 #[derive(Default)]
 struct Tally {
     done: u64,
