@@ -300,7 +300,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-refresh-fetches-nothing": (
         EXPORTS,
         "true => StoredRange::default()",
-        "true => stock(&transaction, account, &range, what, page_size, now)?",
+        "true => stored_range(&transaction, account, &range, content, page_size, now)?",
     ),
     # The mended defect that ten trends at once showed.
     "store-reads-the-clock-before-its-wait": (
