@@ -126,6 +126,13 @@ fn once(world: &World, sent: &[Sent]) {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
     }
+    // A first request may have failed, so its address tells the range.
+    let range_of = |url: &str| url.split("limit=").next().map(str::to_owned);
+    let early: BTreeSet<_> = sent
+        .iter()
+        .filter(|sent| sent.begun < settles)
+        .map(|sent| range_of(&sent.url))
+        .collect();
     for ((what, url), sent) in pages {
         // A process that died may have lost its page.
         let is_lost = |sent: &Sent| world.life_of(sent.process) > sent.life;
@@ -134,7 +141,9 @@ fn once(world: &World, sent: &[Sent]) {
             .filter(|sent| sent.end == End::Good && !is_lost(sent))
             .collect();
         // An export that began before its range was final is fetched once more after that.
-        let is_begun_early = what.day == OPEN_DAY && is_begun_before(world, what, settles);
+        let is_begun_early = what.day == OPEN_DAY
+            && early.contains(&range_of(url))
+            && is_begun_before(world, what, settles);
         // The same words ask for the totals and for a page of one row.
         let is_of_one_row = url.contains("limit=1&offset=0");
         let most = 1 + usize::from(is_begun_early) + usize::from(is_of_one_row);

@@ -375,6 +375,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
 # Bugs that change nothing that is promised, and why.
 EQUIVALENT: dict[str, str] = {
     "store-goes-on-within-a-page": "a request more where pages are capped, which is no promise; a test of the core counts it",
+    "flight-held-for-the-budget": "the same requests, and other calls wait longer; a test of the core counts it",
 }
 
 HEAD = """# What the simulation finds

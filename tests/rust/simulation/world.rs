@@ -332,9 +332,12 @@ impl World {
     /// A request is given to a connection.
     pub(crate) fn begin(&self, request: Sent) -> usize {
         let mut state = self.state();
-        assert!(state.sent.len() < MAX_REQUESTS, "requests without end");
+        let number = state.sent.len();
         state.sent.push(request);
-        state.sent.len() - 1
+        // A panic with the state locked would end the run, and not only this process.
+        drop(state);
+        assert!(number < MAX_REQUESTS, "requests without end");
+        number
     }
 
     /// The number of a process's last life.
