@@ -27,7 +27,7 @@ use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{CheckedPage, Pager, Paging};
 use docplatform::export::service::ServicePages;
 use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
-use docplatform::job::observer::JobObserver;
+use docplatform::job::wait::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::listing::columns::Cell;
 use docplatform::listing::endpoint::VISITORS;

@@ -7,6 +7,7 @@ use url::{Host, Url};
 
 use crate::error::{Error, Result};
 use crate::text::message::{Advice, Message, Setting, message};
+use crate::text::safe;
 
 /// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -53,6 +54,11 @@ impl Segment {
     /// An id that is only used in a store, and never sent.
     pub(crate) fn stored(text: &str) -> Self {
         Self(text.to_owned())
+    }
+
+    /// Safe to show.
+    pub(crate) fn shown(&self) -> String {
+        safe(&self.0, MAX_SEGMENT)
     }
 
     pub fn as_str(&self) -> &str {

@@ -11,9 +11,8 @@ use crate::client::Client;
 use crate::client::observer::{Note, Observer, ObserverOptions, Span};
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
-use crate::job::observer::JobObserver;
 use crate::job::once::{self, OnceName};
-use crate::job::wait::{self, Target, Wait};
+use crate::job::wait::{self, JobObserver, Target, Wait};
 use crate::job::{Job, Prompt};
 use crate::lock;
 
@@ -142,7 +141,7 @@ impl JobState {
                 format!(
                     "job {} was created, and its answer was lost when the call was interrupted: do not \
                      create it again",
-                    crate::text::safe(id.as_str(), 256)
+                    id.shown()
                 ),
             ),
         };

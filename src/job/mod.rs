@@ -1,7 +1,6 @@
 //! Jobs of the docs agent: create, read, message.
 
 pub mod batch;
-pub mod observer;
 pub mod once;
 pub mod wait;
 
@@ -17,8 +16,8 @@ use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
 use crate::error::{Error, Result};
-use crate::job::observer::JobObserver;
 use crate::job::once::Creating;
+use crate::job::wait::JobObserver;
 use crate::text::json;
 use http::Method;
 

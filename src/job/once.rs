@@ -14,7 +14,7 @@ use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
-use crate::job::observer::JobObserver;
+use crate::job::wait::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{
     CreatedJob, Creation, FileLock, NameRecord, NameState, NamedWrite, OnceKey, OnceNames,

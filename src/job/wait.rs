@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::TryFutureExt as _;
+use futures_util::future::{BoxFuture, ready};
+use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::client::observer::{About, Level, LogFields, Note};
+use crate::client::observer::{About, Level, LogFields, Note, Observer};
 use crate::client::retry::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result};
-use crate::job::observer::JobObserver;
 use crate::job::once::STATUS_UNKNOWN;
 use crate::job::{self, ACTIVE, Job, Prompt};
 use crate::text::message::{Advice, Setting, message};
@@ -28,6 +28,17 @@ const LAST_POLL: Duration = Duration::from_secs(5);
 const MAX_STATUS: usize = 60;
 /// A year. A longer wait counts as endless, because clocks could overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
+
+/// Receives the events of a wait.
+pub trait JobObserver: Observer {
+    /// A poll came back. Resolves when the caller has looked at it.
+    fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {
+        ready(()).boxed()
+    }
+
+    /// The wait fails; `last` is the job's last snapshot.
+    fn failed(&self, _last: Option<Job>) {}
+}
 
 #[derive(Debug, Clone)]
 pub struct Wait {
@@ -298,7 +309,7 @@ async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
 fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
         let message = message![
-            format!("job {} failed", shown(&job.id)),
+            format!("job {} failed", job.id.shown()),
             Advice::LookAtJob { named: is_named }
         ];
         observer.failed(Some(job));
@@ -319,7 +330,7 @@ fn too_late(
         .map_or("never seen", |job| job.status.as_str());
     let mut message = message![format!(
         "job {} was not final after {} s (last status: {}",
-        shown(id),
+        id.shown(),
         timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),
     )];
@@ -334,7 +345,7 @@ fn too_late(
         }
         _ => {
             message.push("), and keeps running");
-            message.push(Advice::WaitForJob { job: shown(id) });
+            message.push(Advice::WaitForJob { job: id.shown() });
         }
     }
     observer.failed(last);
@@ -359,13 +370,8 @@ fn unknown_status(job: &Job, fields: LogFields) -> Note {
     let status = safe(&job.status, MAX_STATUS);
     let text = format!(
         "job {} has the status '{status}', which this client does not know: the wait goes on",
-        shown(&job.id),
+        job.id.shown(),
     );
     let fields = Box::new(fields);
     Note::new(Level::Warning, text).about(About::UnknownStatus { status, fields })
-}
-
-/// An id of the service, safe to show.
-fn shown(id: &Segment) -> String {
-    safe(id.as_str(), 256)
 }

@@ -99,7 +99,7 @@ impl PyJob {
         );
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
-            crate::text::safe(self.inner.id.as_str(), 256),
+            self.inner.id.shown(),
             crate::text::safe(&self.inner.status, 60),
         )
     }

@@ -19,7 +19,7 @@ use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::job::Job;
 use crate::job::batch::BatchObserver;
-use crate::job::observer::JobObserver;
+use crate::job::wait::JobObserver;
 use crate::listing::rows::Rows;
 use crate::lock;
 use crate::python::bridge::operation::{Finish, Then};

@@ -173,7 +173,7 @@ impl Handle {
         let settings = &self.settings;
         let project = settings.project_id.as_ref().map_or_else(
             || "None".to_owned(),
-            |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
+            |project| format!("'{}'", project.shown()),
         );
         let mut more = String::new();
         if let Some(store) = self.store_path() {

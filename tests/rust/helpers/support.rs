@@ -15,7 +15,7 @@ use docplatform::config::url::{Segment, Template};
 use docplatform::config::{ApiKey, Options};
 use docplatform::error::{Error, Outcome, Result};
 use docplatform::export::observer::ExportObserver;
-use docplatform::job::observer::JobObserver;
+use docplatform::job::wait::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::store::Store;
 use docplatform::text::message::{Advice, Part};

@@ -11,7 +11,7 @@ use docplatform::config::account::{Organization, Owner};
 use docplatform::config::{ApiKey, Options};
 use docplatform::error::Attempt;
 use docplatform::export::observer::ExportObserver;
-use docplatform::job::observer::JobObserver;
+use docplatform::job::wait::JobObserver;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
