@@ -56,7 +56,7 @@ impl Segment {
         Self(text.to_owned())
     }
 
-    /// Safe to show.
+    /// The id, safe to show.
     pub(crate) fn shown(&self) -> String {
         safe(&self.0, MAX_SEGMENT)
     }

@@ -126,8 +126,6 @@ fn once(world: &World, sent: &[Sent]) {
             pages.entry((page.what, &sent.url)).or_default().push(sent);
         }
     }
-    // A first request may have failed, so its address tells the range.
-    let range_of = |url: &str| url.split("limit=").next().map(str::to_owned);
     let early: BTreeSet<_> = sent
         .iter()
         .filter(|sent| sent.begun < settles)
@@ -142,7 +140,7 @@ fn once(world: &World, sent: &[Sent]) {
             .collect();
         // An export that began before its range was final is fetched once more after that.
         let is_begun_early = what.day == OPEN_DAY
-            && early.contains(&range_of(url))
+            && early.contains(range_of(url))
             && is_begun_before(world, what, settles);
         // The same words ask for the totals and for a page of one row.
         let is_of_one_row = url.contains("limit=1&offset=0");
@@ -154,6 +152,11 @@ fn once(world: &World, sent: &[Sent]) {
             return world.violation(format!("a final range was fetched again{}", lines(sent)));
         }
     }
+}
+
+/// The range that an address asks for, also if the answer failed: all before the place in it.
+fn range_of(url: &str) -> &str {
+    url.split_once("limit=").map_or(url, |(range, _)| range)
 }
 
 /// No call is tried again where, or before, or more often than the policy says.

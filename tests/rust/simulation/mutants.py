@@ -2,7 +2,7 @@
 
 A bug is a file, a piece of it and what stands there instead: a statement, an expression, a condition or an arm of a match. The
 environment of a run chooses the one that counts, so that all are built in one go.
-A bug that nothing could find is listed with the reason. What came of those that ran is written to mutants.md.
+A bug for which the simulation has no check is listed with the reason. What came of those that ran is written to mutants.md.
 """
 
 import argparse
@@ -372,8 +372,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
 }
 
 
-# Bugs that change nothing that is promised, and why.
-EQUIVALENT: dict[str, str] = {
+# Bugs that the simulation has no check for, and why.
+UNSEEN: dict[str, str] = {
     "store-goes-on-within-a-page": "a request more where pages are capped, which is no promise; a test of the core counts it",
     "flight-held-for-the-budget": "the same requests, and other calls wait longer; a test of the core counts it",
 }
@@ -476,14 +476,14 @@ def main() -> int:
     chosen = [name for name in MUTANTS if not parts or any(part in name for part in parts)]
 
     def look(name: str) -> tuple[str, str]:
-        argument = EQUIVALENT.get(name)
-        what = f"equivalent: {argument}" if argument else first_failure(program, name)
+        argument = UNSEEN.get(name)
+        what = f"not for the simulation: {argument}" if argument else first_failure(program, name)
         print(f"{name}: {what}", flush=True)
         return name, what
 
     with ThreadPoolExecutor(WORKERS) as workers:
         found = dict(workers.map(look, chosen))
-    left = [name for name, what in found.items() if not what.startswith(("found", "equivalent"))]
+    left = [name for name, what in found.items() if not what.startswith(("found", "not for the simulation"))]
     print(
         f"{len(found) - len(left)} of {len(found)} settled in {time.monotonic() - begun:.0f} s; left: {left}"
     )
