@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import faulthandler
 import inspect
-import logging
 import pydoc
 import tempfile
 import warnings
@@ -140,7 +139,7 @@ def test_no_secret_is_anywhere(
 ) -> None:
     search = Search(SECRETS)
     caplog.set_level(1)
-    logging.getLogger("asyncio").setLevel(1)
+    caplog.set_level(1, "asyncio")
     with StubServer() as stub, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         client = make(face, stub)
