@@ -212,15 +212,14 @@ class Shown:
     summary: list[str]
     advice: list[str]
     totals: list[list[str]]
-    """People, AI agents, all: before, now, and the change as a share."""
+    """People, AI agents, all: before, now, the change from total to total, and the one per day if it is shown."""
 
 
 def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
     html = page.render(report)
     parsed = Parsed(html)
-    change = (
-        r"(?:<dd class=\"change\"><span class=\"\w+\">(.*?)</span> <span>(?:in all, )?from ([\d,]+)</span>)?"
-    )
+    since = r"(per (?:working )?day, )?from ([\d,]+)(?: \((.*?) in all\))?"
+    change = rf'(?:<dd class="change"><span class="\w+">(.*?)</span> <span>{since}</span>)?'
     tiles = re.findall(
         rf"<dd>([\d,]+)</dd>{change}", html.partition('class="tiles">')[2].partition("</dl>")[0]
     )
@@ -231,7 +230,10 @@ def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
     summary = re.findall(r"<p>(.*?)</p>", html.partition('class="summary">')[2].partition("</section>")[0])
     advice = re.findall(r"<li>(.*?)</li>", html)
     said = [[bare(line) for line in lines] for lines in (summary, advice)]
-    totals = [numbers_or_words(f"{before} {now} {change}") for now, change, before in tiles]
+    totals = [
+        numbers_or_words(f"{before} {now} " + (f"{with_sign(plain)} {change}" if per else change))
+        for now, change, per, before, plain in tiles
+    ]
     return Shown(tables, said[0], said[1], totals), parsed
 
 
@@ -261,6 +263,12 @@ def bare(text: str) -> str:
     """A sentence without its markup."""
     text = re.sub(r"<[^>]*>|\*\*|[`\\]", "", text)
     return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
+def with_sign(compared: str) -> str:
+    """``+14%`` of ``14% more``."""
+    size, _, way = compared.partition(" ")
+    return {"more": f"+{size}", "fewer": f"\u2212{size}", "same": "0%"}.get(way, f"{size} times")
 
 
 def numbers_or_words(text: str) -> list[str]:
@@ -426,7 +434,9 @@ def test_every_number_is_the_truth(seed: int) -> None:
             before, now = truth.totals_before, truth.totals
             for row, kind in zip(one.totals, ("human", "ai", "total"), strict=True):
                 was, is_ = getattr(before, kind), getattr(now, kind)
-                check(row, [was, is_, Percent(was, is_)], kind)
+                change = judge.change(was, is_, *DATES)[0]
+                per_day = [Percent(10**9, round((1 + change) * 10**9))] if row[3:] else []
+                check(row, [was, is_, Percent(was, is_), *per_day], kind)
         check_hovers(truth, parsed)
 
 

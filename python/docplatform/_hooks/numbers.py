@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from docplatform._native import _site_change
@@ -19,15 +19,15 @@ def percent(before: int, now: int) -> str:
     """A change as a share of what was before: ``+14%``, ``+3.2%``, ``new``, ``12 times``."""
     if not before:
         return "new" if now else "0%"
-    if now > 10 * before:
-        return f"{now / before:,.0f} times"
     change = (now - before) / before
     # -100% would say that no reader is left.
     return share(max(change, -0.99) if now else change)
 
 
 def share(change: float) -> str:
-    """A fraction with its sign: ``+14%``, ``+3.2%``, or ``0%``."""
+    """A fraction with its sign: ``+14%``, ``+3.2%``, ``0%``, or ``12 times``."""
+    if change > 9:
+        return f"{change + 1:,.0f} times"
     text = f"{100 * change:+.0f}" if abs(change) >= 0.0995 else f"{100 * change:+.1f}"
     return "0%" if text[1:] == "0.0" else f"{text}%".replace("-", MINUS)
 
@@ -37,12 +37,21 @@ class Moved(NamedTuple):
 
     verdict: str
     """``rose``, ``fell`` or ``hardly changed``."""
-    by: str
-    """``by 14%``, ``to 12 times as many`` or ``from 0``, if it rose or fell."""
-    per: str
+    change: float
+    """The change that was judged, as a fraction: 0 if it hardly changed, ``inf`` from 0."""
+    per: str = ""
     """``day`` or ``working day``, if the change is that of the readers per day."""
-    more: str
+    more: str = ""
     """The plain change, if the calendar may explain a part of it."""
+
+    @property
+    def by(self) -> str:
+        """``by 14%``, ``to 12 times as many`` or ``from 0``, if it rose or fell."""
+        if self.change == inf:
+            return "from 0"
+        if self.change > 9:
+            return f"to {share(self.change)} as many"
+        return f"by {share(abs(self.change)).lstrip('+')}" if self.change else ""
 
     @property
     def said(self) -> str:
@@ -54,19 +63,14 @@ def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
     """Judges the totals of two periods."""
     change, verdict, plain, other = _site_change(before, now, period_before, period)
     if change is None or plain is None:
-        return Moved(verdict, "from 0", "", "")
+        return Moved(verdict, inf)
     if verdict != "hardly changed":
-        by = (
-            f"by {share(change).lstrip('+' + MINUS)}"
-            if change <= 9
-            else f"to {change + 1:,.0f} times as many"
-        )
-        return Moved(verdict, by, *((other[0], f"{compared(plain)} in all") if other else ("", "")))
+        return Moved(verdict, change, *((other[0], f"{compared(plain)} in all") if other else ()))
     more = compared(plain)
     if other is not None:
         per, value = other
         more += f", {'but' if plain * value < 0 else 'or'} {compared(value)} per {per}"
-    return Moved(verdict, "", "", more)
+    return Moved(verdict, 0, more=more)
 
 
 def site(name: str, before: int, now: int, period_before: Days, period: Days) -> str:
@@ -95,6 +99,8 @@ def at_least(part: int, whole: int, deviations: float) -> float:
 
 
 def compared(change: float) -> str:
-    """A fraction as a comparison: ``14% more``, ``3.2% fewer`` or ``the same``."""
+    """A fraction as a comparison: ``14% more``, ``3.2% fewer``, ``12 times as many`` or ``the same``."""
     size = share(abs(change)).lstrip("+")
+    if change > 9:
+        return f"{size} as many"
     return "the same" if size == "0%" else f"{size} {'more' if change > 0 else 'fewer'}"

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from docplatform._hooks.numbers import share
 from docplatform.cli.report import chart, facts, sentences
 from docplatform.cli.report.figures import OTHER
 from docplatform.cli.report.markup import (
@@ -124,9 +125,10 @@ def _change(report: Report, found: Comparison, kind: str, totals: Totals) -> str
     moved = found.moved(kind, totals)
     # A period that is not over has not fallen.
     way = "same" if report.unfinished else {"rose": "up", "fell": "down"}.get(moved.verdict, "same")
-    change = percent(before, getattr(totals, kind))
-    # The headline has the change per day.
-    since = f"in all, from {before:,}" if moved.per else f"from {before:,}"
+    change, since = percent(before, getattr(totals, kind)), f"from {before:,}"
+    if moved.per:
+        # The headline has the same figure.
+        change, since = share(moved.change), f"per {moved.per}, {since} ({moved.more})"
     return f'<dd class="change"><span class="{way}">{change}</span> <span>{since}</span></dd>'
 
 
