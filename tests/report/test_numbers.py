@@ -218,8 +218,8 @@ class Shown:
 def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
     html = page.render(report)
     parsed = Parsed(html)
-    since = r"(per (?:working )?day, )?from ([\d,]+)(?: \((.*?) in all\))?"
-    change = rf'(?:<dd class="change"><span class="\w+">(.*?)</span> <span>{since}</span>)?'
+    since = r"from ([\d,]+)(?: \((.*?) in all\))?"
+    change = rf'(?:<dd class="change"><span class="\w+">(.*?)( per (?:working )?day)?</span> <span>{since}</span>)?'
     tiles = re.findall(
         rf"<dd>([\d,]+)</dd>{change}", html.partition('class="tiles">')[2].partition("</dl>")[0]
     )

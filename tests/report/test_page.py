@@ -146,7 +146,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         in parsed.text
     )
     assert "/up (+30) stands out with more readers." in parsed.text
-    assert "\u221216% per working day, from 1,000 (20% fewer in all)" in parsed.text
+    assert "\u221216% per working day from 1,000 (20% fewer in all)" in parsed.text
     assert "/auth lost 200 readers (\u221240%): look at this page first." in parsed.text
     # A site that lost readers shows first where.
     assert [heading for heading in parsed.tables if heading in ("Risers", "Fallers")] == ["Fallers", "Risers"]

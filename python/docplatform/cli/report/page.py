@@ -128,7 +128,7 @@ def _change(report: Report, found: Comparison, kind: str, totals: Totals) -> str
     change, since = percent(before, getattr(totals, kind)), f"from {before:,}"
     if moved.per:
         # The headline has the same figure.
-        change, since = share(moved.change), f"per {moved.per}, {since} ({moved.more})"
+        change, since = f"{share(moved.change)} per {moved.per}", f"{since} ({moved.more})"
     return f'<dd class="change"><span class="{way}">{change}</span> <span>{since}</span></dd>'
 
 
