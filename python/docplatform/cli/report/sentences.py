@@ -329,7 +329,7 @@ def notes(report: Report) -> Iterator[str]:
         and any(found.moved(kind, report.totals).per for kind in READERS)
     ):
         yield (
-            "Here, each change is the one from total to total. Above, changes are counted per day or per working day where that "
+            "In the tables, each change is the one from total to total. Elsewhere, changes are counted per day or per working day where that "
             "explains a part of them."
         )
 
