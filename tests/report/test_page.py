@@ -177,7 +177,7 @@ def test_what_is_not_sure_is_said() -> None:
     assert "one side alone" not in said()
     fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
     assert (
-        "Above, changes are counted per day or per working day where that explains a part"
+        "Elsewhere, changes are counted per day or per working day where that explains a part"
         in Parsed(page.render(fell)).text
     )
     days = ("21 November 2026", "15 January to 14 February 2026")
