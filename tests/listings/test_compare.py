@@ -167,7 +167,7 @@ January 2024 and December 2023
 Readers hardly changed: 545 after 550 (0.9% fewer)
 People hardly changed: 272 after 275 (1.1% fewer)
 AI agents hardly changed: 109 after 110 (0.9% fewer)
-4 of 5 paths changed significantly (*), those that changed most:
+4 of 5 paths changed significantly (*) in at least one column, those that changed most:
 ┌───────┬────────┬─────┬─────────┬─────────┬───────────┐
 │ path  ┆ before ┆ now ┆     all ┆  people ┆ AI agents │
 ╞═══════╪════════╪═════╪═════════╪═════════╪═══════════╡

@@ -83,7 +83,11 @@ def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
         }
         places = sorted(size, key=lambda at: (-size[at], at))[:SHOWN]
         count = f"{len(size):,} of {len(comparison):,} paths changed significantly"
-        said = f"{count} (*), those that changed most" if places else "No path changed significantly"
+        said = (
+            f"{count} (*) in at least one column, those that changed most"
+            if places
+            else "No path changed significantly"
+        )
     else:
         places = [*range(min(SHOWN, len(comparison)))]
         first = f"first {SHOWN} of " if len(comparison) > SHOWN else ""
