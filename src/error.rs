@@ -1,4 +1,5 @@
-//! The one error of the crate: what happened, what it means for a write, and what was tried.
+//! The one error of the crate: what happened, what it means for a write, and what was tried. The texts of failed calls are made in
+//! `client/messages.rs`, and each face renders them: `python/words.rs`, and `cli/phrases.py` of the command line.
 
 use std::fmt;
 use std::time::Duration;

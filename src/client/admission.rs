@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::budget::{Budget, Grant, Slot, Ticket};
 use crate::client::observer::{About, Level, MIN_LOGGED_WAIT, Note, Observer, Waiting};
-use crate::client::retry::{self, MIN_TIME_LEFT};
+use crate::client::policy::{self, MIN_TIME_LEFT};
 use crate::client::{Call, Client, WaitOrStop, messages};
 use crate::clock::{millis, timestamp};
 use crate::error::Result;
@@ -57,7 +57,7 @@ impl Client {
                 if throttled.until > latest {
                     return Err(messages::still_throttled(throttled.status, time_left));
                 }
-                let spread = time_left + retry::spread(throttled.asked, self.jitter());
+                let spread = time_left + policy::spread(throttled.asked, self.jitter());
                 let pause = spread.min(latest.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::call_name(call));
                 let about = Some(messages::fields(call, self).into());

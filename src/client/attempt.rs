@@ -16,8 +16,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::call::{Journal, Tries};
+use crate::client::call::Journal;
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
+use crate::client::retry::Tries;
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
 use crate::error::Result;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::budget::Slot;
 use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
-use crate::client::retry::Verdict;
+use crate::client::policy::Verdict;
 use crate::client::throttle::{Lane, MAX_THROTTLE};
 use crate::client::{Call, Client, Limit};
 use crate::config::url::{MAX_SEGMENT, Segment};

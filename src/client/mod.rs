@@ -4,7 +4,7 @@
 pub mod admission;
 pub mod messages;
 pub mod observer;
-pub mod retry;
+pub mod policy;
 pub mod throttle;
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use crate::budget::{Budget, Ledger};
 use crate::client::keys::Keys;
 use crate::client::new_jobs::NewJobs;
-use crate::client::retry::RetryQuota;
+use crate::client::policy::RetryQuota;
 use crate::client::throttle::{Lane, Throttle};
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
@@ -32,12 +32,14 @@ mod attempt;
 mod call;
 mod keys;
 mod new_jobs;
+mod retry;
 mod stats;
 
 pub use crate::store::ClientStore;
 pub use attempt::{Failure, Head};
-pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, Received, SingleFlight};
+pub use call::{Answer, CREATE_JOB, Call, DecodeError, Journal, Limit, SingleFlight};
 pub use keys::KeyRequest;
+pub use retry::Received;
 pub use stats::{Snapshot, Stats};
 
 /// The state that a client shares with its handles at one address with one key. Their connections may differ.

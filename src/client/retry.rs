@@ -1,198 +1,355 @@
-//! The retry policy, in one place: what a failure means, whether it is tried again, and after how long.
+//! The retry loop: the attempts of a call until one succeeds. `policy.rs` decides what follows a failure.
 
 use std::time::Duration;
 
-use crate::client::attempt::Failure;
-use crate::error::{Kind, Outcome};
+use tokio::time::Instant;
+use url::Url;
 
-/// The longest backoff.
-const MAX_BACKOFF: Duration = Duration::from_secs(20);
-/// The least time between the end of a pause and the deadline.
-pub(crate) const MIN_TIME_LEFT: Duration = Duration::from_secs(1);
+use crate::client::admission::Admitted;
+use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
+use crate::client::call::{Answer, Call, DecodeError};
+use crate::client::observer::{Observer, Span};
+use crate::client::policy::{self, Limits, Pace, RetryPlan};
+use crate::client::{Client, WaitOrStop, messages};
+use crate::clock::Millis;
+use crate::config::ApiKey;
+use crate::error::{Attempt, Error, Kind, Outcome, Result};
+use crate::lock;
 
-/// How fast a failure is tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
-    /// Something broke.
-    Normal,
-    /// The service has too much to do.
-    Throttled,
-    /// Only when the service said after how long.
-    RetryAfter,
+/// A whole 2xx answer that is not read yet, and the attempts that led to it.
+pub struct Received {
+    client: Client,
+    call: Call,
+    pub answer: Answer,
+    tries: Tries,
 }
 
-impl Pace {
-    /// The first backoff.
-    fn base(self) -> Duration {
-        match self {
-            Self::Normal => Duration::from_millis(500),
-            Self::Throttled | Self::RetryAfter => Duration::from_secs(2),
+/// The attempts of a call so far.
+pub(super) struct Tries {
+    failed: Vec<Attempt>,
+    pub(super) number: u32,
+    /// The time of day at which the last one began.
+    asked: Millis,
+    /// How long the last one lasted.
+    elapsed: Duration,
+    /// How long the last one waited before it was sent.
+    waited: Duration,
+    pub(super) key: ApiKey,
+    /// Whether it is another key than at first.
+    renewed: bool,
+    /// The last retry's share of the quota.
+    last_retry: Option<Pace>,
+    /// The span of the call, if its caller wants one.
+    pub(super) span: Option<Box<dyn Span>>,
+}
+
+impl Tries {
+    /// The attempt under way, which has ended.
+    fn attempted(
+        &mut self,
+        status: Option<u16>,
+        class: Option<&'static str>,
+        error: String,
+        sent: bool,
+    ) -> Attempt {
+        let attempt = Attempt {
+            number: self.number,
+            status,
+            class,
+            error,
+            elapsed: self.elapsed,
+            waited: self.waited,
+            sent,
+        };
+        if let Some(span) = &mut self.span {
+            span.attempted(&attempt);
         }
+        attempt
     }
 
-    /// The share of the quota that a retry costs.
-    pub(crate) fn cost(self) -> u32 {
-        match self {
-            Self::Normal => 14,
-            Self::Throttled | Self::RetryAfter => 5,
+    /// Ends the call's span.
+    fn end(&mut self, error: Option<&Error>, observer: &dyn Observer) {
+        if let Some(mut span) = self.span.take() {
+            span.end(error.map(|error| error.kind.class(error.status)));
+            observer.span_ended(span);
         }
     }
 }
 
-/// The meaning of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
-    /// The error it becomes.
-    pub kind: Kind,
-    /// The outcome of a write.
-    pub outcome: Option<Outcome>,
-    /// Whether and how it may be tried again.
-    pub retry: Option<Pace>,
-}
-
-/// The table of the retry policy. A write is retried only if the failure proves that it did not happen.
-pub fn judge(write: bool, failure: &Failure) -> Verdict {
-    use Outcome::{Applied, NotSent, Rejected, Unknown};
-    let (kind, outcome, retry) = match (failure, write) {
-        (Failure::Unsent { fatal, .. }, _) => {
-            (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal))
-        }
-        (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
-            let kind = if *timeout {
-                Kind::Timeout
-            } else {
-                Kind::Transport
-            };
-            (kind, Unknown, Some(Pace::Normal))
-        }
-        (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
-        (
-            Failure::Unreadable {
-                is_requested: true, ..
-            },
-            true,
-        ) => (Kind::UnconfirmedWrite, Applied, None),
-        // A sign-in page has a 2xx head, too.
-        (Failure::BodyLost { .. } | Failure::Unreadable { .. }, true) => {
-            (Kind::UnconfirmedWrite, Unknown, None)
-        }
-        (Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, None),
-        (Failure::Refused { head, .. }, false) => {
-            let retry = match head.status {
-                429 | 503 => Some(Pace::Throttled),
-                408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal),
-                _ => None,
-            };
-            (Kind::Status, Unknown, retry)
-        }
-        (Failure::Refused { head, .. }, true) => match head.status {
-            // 101 is no final answer.
-            ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
-            429 => (Kind::Status, Rejected, Some(Pace::RetryAfter)),
-            _ => (Kind::Status, Rejected, None),
-        },
-    };
-    Verdict {
-        kind,
-        outcome: write.then_some(outcome),
-        retry,
+impl Received {
+    /// The time of day at which its request left. No data in it is older.
+    pub(crate) fn asked(&self) -> Millis {
+        self.tries.asked
     }
-}
 
-/// The bounds of a call's retries.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Retries after the first attempt.
-    pub max_retries: u32,
-    /// The longest `Retry-After` that is waited for.
-    pub max_retry_after: Duration,
-}
-
-/// The decision after a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryPlan {
-    /// Try again after this pause.
-    Pause(Duration),
-    /// Raise it.
-    GiveUp,
-    /// Raise it, because the deadline comes first.
-    Deadline,
-}
-
-/// Decides what follows attempt `number` (1 for the first) with `time_left` until the deadline.
-/// `unit` is a random number from 0 to 1.
-pub fn plan(
-    pace: Option<Pace>,
-    retry_after: Option<Duration>,
-    number: u32,
-    limits: Limits,
-    time_left: Duration,
-    unit: impl Fn() -> f64,
-) -> RetryPlan {
-    let Some(pace) = pace else {
-        return RetryPlan::GiveUp;
-    };
-    if number > limits.max_retries
-        || retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)
-        || (pace == Pace::RetryAfter && retry_after.is_none())
-    {
-        return RetryPlan::GiveUp;
+    /// How long its request lasted, until the answer was whole.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.tries.elapsed
     }
-    let mut pause = backoff(pace, number, unit());
-    if let Some(retry_after) = retry_after {
-        pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));
-    }
-    if pause.saturating_add(MIN_TIME_LEFT) > time_left {
-        return RetryPlan::Deadline;
-    }
-    RetryPlan::Pause(pause)
-}
 
-/// Full jitter before the n-th retry: `unit · min(20 s, base · 2^(n-1))`.
-pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
-    let doubled = 1_u32
-        .checked_shl(retry.saturating_sub(1))
-        .and_then(|factor| pace.base().checked_mul(factor))
-        .unwrap_or(MAX_BACKOFF);
-    doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
-}
-
-/// The time that is added to a wait that the service asked for, so that clients do not all return at the same moment.
-pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
-    (retry_after / 10)
-        .min(Duration::from_secs(5))
-        .mul_f64(unit.clamp(0.0, 1.0))
-}
-
-/// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.
-#[derive(Debug)]
-pub struct RetryQuota {
-    tokens: u32,
-}
-
-impl RetryQuota {
-    const FULL: u32 = 500;
-
-    /// Pays for a retry; `false` if nothing is left.
-    pub fn take(&mut self, pace: Pace) -> bool {
-        match self.tokens.checked_sub(pace.cost()) {
-            Some(rest) => {
-                self.tokens = rest;
-                true
+    /// Reads the answer with `decode`. If that fails, the call has failed.
+    pub fn read<T, E: Into<DecodeError>>(
+        mut self,
+        observer: &dyn Observer,
+        decode: impl FnOnce(&Answer) -> Result<T, E>,
+    ) -> Result<T> {
+        let error = match decode(&self.answer) {
+            Ok(value) => {
+                observer.write(self.call.is_write().then_some(Outcome::Applied));
+                lock(&self.client.shared.retry_quota).give_back(self.tries.last_retry);
+                self.client
+                    .answered(&self.call, &self.answer.head, &mut self.tries, observer);
+                return Ok(value);
             }
-            None => false,
-        }
-    }
-
-    /// Gives back what the last retry of a successful call cost, or 1 for a call without retries.
-    pub fn give_back(&mut self, last: Option<Pace>) {
-        let back = last.map_or(1, Pace::cost);
-        self.tokens = self.tokens.saturating_add(back).min(Self::FULL);
+            Err(error) => error.into(),
+        };
+        let Answer { head, body, .. } = self.answer;
+        let body = body.slice(..body.len().min(MAX_ERROR_BODY));
+        let failure = Failure::Unreadable {
+            head,
+            reason: error.reason.into(),
+            body,
+            is_requested: error.is_requested,
+        };
+        let report = self
+            .client
+            .failed(&self.call, &failure, &mut self.tries, observer);
+        let error = report.error(std::mem::take(&mut self.tries.failed), false);
+        self.tries.end(Some(&error), observer);
+        Err(error)
     }
 }
 
-impl Default for RetryQuota {
-    fn default() -> Self {
-        Self { tokens: Self::FULL }
+impl Client {
+    /// Sends `call` as often as the policy allows, and reads its whole 2xx answer with `decode`.
+    pub async fn call<T, E: Into<DecodeError>>(
+        &self,
+        call: Call,
+        observer: &dyn Observer,
+        decode: impl FnOnce(&Answer) -> Result<T, E> + Send,
+    ) -> Result<T> {
+        self.fetch(call, &mut self.deadline(), observer)
+            .await?
+            .read(observer, decode)
+    }
+
+    /// The deadline of a call that begins now.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.settings.deadline
+    }
+
+    /// Like [`Client::call`], without reading the answer. Waits for the budget move `deadline`.
+    pub(crate) async fn fetch(
+        &self,
+        call: Call,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Received> {
+        let url = self.settings.base_url.join(
+            &call.path,
+            call.project.as_ref(),
+            call.id.as_ref(),
+            &call.query,
+        )?;
+        observer.write(call.is_write().then_some(Outcome::NotSent));
+        let mut tries = Tries {
+            failed: Vec::new(),
+            number: 0,
+            asked: Millis::default(),
+            elapsed: Duration::ZERO,
+            waited: Duration::ZERO,
+            key: Box::pin(self.key(deadline, observer)).await?,
+            renewed: false,
+            last_retry: None,
+            span: match observer.options().tracer {
+                Some(tracer) => tracer.begin(&call, &url).await,
+                None => None,
+            },
+        };
+        match self.send(&call, url, &mut tries, deadline, observer).await {
+            Ok(answer) => Ok(Received {
+                client: self.clone(),
+                call,
+                answer,
+                tries,
+            }),
+            Err(error) => {
+                let is_landed = call
+                    .flight
+                    .as_ref()
+                    .is_some_and(|flight| flight.is_landed());
+                tries.end((!is_landed).then_some(&error), observer);
+                Err(error)
+            }
+        }
+    }
+
+    /// The retry loop.
+    async fn send(
+        &self,
+        call: &Call,
+        url: Url,
+        tries: &mut Tries,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Answer> {
+        let write = call.is_write();
+        let budget = call.limit().and_then(|limit| self.budget_of(limit));
+        loop {
+            tries.number += 1;
+            let number = tries.number;
+            let admitted = self
+                .admit(call, budget.as_ref(), deadline, &mut tries.waited, observer)
+                .await;
+            let Admitted { permit, ticket } = admitted.map_err(|why| {
+                messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
+            })?;
+            Self::check_caller(call, observer)?;
+            let begun = Instant::now();
+            tries.asked = self.now();
+            // Boxed, so that thousands of waiting calls are small, and only those under way are large.
+            let answer =
+                Box::pin(self.attempt(call, url.clone(), ticket, tries, *deadline, observer)).await;
+            tries.elapsed = begun.elapsed();
+            let failure = match answer {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+
+            let report = self.failed(call, &failure, tries, observer);
+            if let Some(journal) = &call.journal
+                && matches!(
+                    report.verdict.outcome,
+                    Some(Outcome::NotSent | Outcome::Rejected)
+                )
+            {
+                journal.nothing_happened();
+            }
+            let retry_after = failure.head().and_then(|head| head.retry_after);
+            let status = failure.head().map(|head| head.status);
+            let spent = status == Some(429) && budget.is_some();
+            // A 401 rejects a request before anything is done. So a write is repeated as safely as a read: once, with another key.
+            if status == Some(401) && !tries.renewed {
+                drop(permit);
+                if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
+                {
+                    (tries.key, tries.renewed) = (newer, true);
+                    tries.waited = Duration::ZERO;
+                    continue;
+                }
+                return Err(report.error(std::mem::take(&mut tries.failed), false));
+            }
+            // With a budget, the ledger has the wait that the service asked for, however long it is.
+            let asked = retry_after.filter(|_| !spent);
+            // A write is retried only after a time that the service names.
+            let waits_for_slot = spent && (!write || retry_after.is_some());
+            let retry = report.verdict.retry.map(|pace| match waits_for_slot {
+                true => Pace::Throttled,
+                false => pace,
+            });
+            // The attempt with another key is no retry.
+            let retries = number - u32::from(tries.renewed);
+            let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
+                RetryPlan::Pause(pause) => pause,
+                plan => {
+                    let failed = std::mem::take(&mut tries.failed);
+                    return Err(report.error(failed, plan == RetryPlan::Deadline));
+                }
+            };
+            if spent
+                && self.on_budget == WaitOrStop::Stop
+                && retry_after.is_none_or(|retry_after| retry_after > pause)
+            {
+                // The ledger would refuse it after the pause as well.
+                pause = Duration::ZERO;
+            }
+            tries.last_retry = retry;
+            drop(permit);
+            let why = if asked.is_some() {
+                messages::SERVICE_ASKED
+            } else {
+                messages::ATTEMPT_FAILED
+            };
+            let about = Some(messages::fields(call, self).into());
+            self.pause(
+                pause,
+                &format!("{}: retry {number}", messages::call_name(call)),
+                why,
+                about,
+                observer,
+            )
+            .await;
+            tries.waited = pause;
+        }
+    }
+
+    /// Checks that the caller of a write still waits.
+    fn check_caller(call: &Call, observer: &dyn Observer) -> Result<()> {
+        if !call.is_write() || observer.leaves() {
+            return Ok(());
+        }
+        if let Some(journal) = &call.journal {
+            journal.nothing_happened();
+        }
+        let text = "the caller stopped waiting, so the request was not sent";
+        Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
+    }
+
+    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.
+    fn plan_retry(
+        &self,
+        retry: Option<Pace>,
+        asked: Option<Duration>,
+        number: u32,
+        deadline: Instant,
+    ) -> RetryPlan {
+        let time_left = deadline.saturating_duration_since(Instant::now());
+        let limits = Limits {
+            max_retries: self.settings.max_retries,
+            max_retry_after: self.settings.max_retry_after,
+        };
+        let plan = policy::plan(retry, asked, number, limits, time_left, || self.jitter());
+        match (plan, retry) {
+            (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
+                RetryPlan::GiveUp
+            }
+            _ => plan,
+        }
+    }
+
+    /// Notes that an attempt and its call succeeded.
+    fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
+        let attempt = tries.attempted(Some(head.status), None, String::new(), true);
+        if observer.options().debugs {
+            observer.note(messages::answered(call, self, head, attempt));
+        }
+        tries.end(None, observer);
+    }
+
+    /// Notes and logs that an attempt has failed.
+    fn failed<'a>(
+        &'a self,
+        call: &'a Call,
+        failure: &'a Failure,
+        tries: &mut Tries,
+        observer: &dyn Observer,
+    ) -> messages::Failed<'a> {
+        let verdict = policy::judge(call.is_write(), failure);
+        observer.write(verdict.outcome);
+        let report = messages::Failed {
+            call,
+            client: self,
+            failure,
+            verdict,
+        };
+        let attempt = tries.attempted(
+            failure.head().map(|head| head.status),
+            Some(report.class()),
+            report.attempt(),
+            !matches!(failure, Failure::Unsent { .. }),
+        );
+        observer.note(report.note(&attempt));
+        tries.failed.push(attempt);
+        report
     }
 }

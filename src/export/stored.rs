@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::observer::{Level, Note, Observer};
-use crate::client::retry::MIN_TIME_LEFT;
+use crate::client::policy::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;

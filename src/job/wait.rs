@@ -8,7 +8,7 @@ use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::client::observer::{About, Level, LogFields, Note, Observer};
-use crate::client::retry::spread;
+use crate::client::policy::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};

@@ -1,4 +1,5 @@
-//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few allocations, not one a row.
+//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few allocations, not one a row. Users get each as
+//! a dict; `VisitorRow` in `types.py` is its type.
 
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};

@@ -14,7 +14,7 @@ pub(super) use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTup
 pub(super) use crate::client::{Client, WaitOrStop};
 pub(super) use crate::config::url::Segment;
 pub(super) use crate::error::{Error, Kind, Outcome};
-pub(super) use crate::python::bridge::call::{Arguments, CallOut as _, import};
+pub(super) use crate::python::bridge::callout::{Arguments, CallOut as _, import};
 pub(super) use crate::python::bridge::inbox::Inbox;
 pub(super) use crate::python::bridge::operation::{Face, Next, Operation};
 pub(super) use crate::python::convert::ProjectId;

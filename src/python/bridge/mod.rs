@@ -3,7 +3,8 @@
 //! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
 //! thread. Every log line, callback and conversion happens there. No worker holds a Python object for longer than a wake-up.
 
-pub mod call;
+pub mod callout;
+pub mod cancel;
 pub mod fork;
 pub mod inbox;
 pub mod operation;

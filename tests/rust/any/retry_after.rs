@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::retry::{Limits, Pace, RetryPlan, backoff, plan};
+use docplatform::client::policy::{Limits, Pace, RetryPlan, backoff, plan};
 use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;

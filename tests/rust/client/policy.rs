@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::client::retry::{
+use docplatform::client::policy::{
     Limits, Pace, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
 };
 use docplatform::client::{Failure, Head};

@@ -26,7 +26,8 @@ PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "simulat
 
 PAGER, POSITION = "src/export/pager.rs", "src/export/position.rs"
 STORED, SOURCE, DEDUPE = "src/export/stored.rs", "src/export/source.rs", "src/export/dedupe.rs"
-RETRY, CALL, THROTTLE = "src/client/retry.rs", "src/client/call.rs", "src/client/throttle.rs"
+RETRY_POLICY, RETRY, CALL = "src/client/policy.rs", "src/client/retry.rs", "src/client/call.rs"
+THROTTLE = "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
 PAGES, EXPORTS, FLIGHTS = "src/store/pages.rs", "src/store/exports.rs", "src/store/flights.rs"
@@ -131,60 +132,68 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     # retries
     "retry-writes-that-broke": (
-        RETRY,
+        RETRY_POLICY,
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None)",
         "(Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, Some(Pace::Normal))",
     ),
     "retry-says-applied-of-lost-bodies": (
-        RETRY,
+        RETRY_POLICY,
         "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Unknown, None)\n        }",
         "Failure::Unreadable { .. }, true) => {\n            (Kind::UnconfirmedWrite, Applied, None)\n        }",
     ),
     "retry-says-rejected-of-5xx": (
-        RETRY,
+        RETRY_POLICY,
         "..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None)",
         "..200 | 408 | 500.. => (Kind::Status, Rejected, None)",
     ),
-    "retry-429-of-writes-untold": (RETRY, "(pace == Pace::RetryAfter && retry_after.is_none())", "false"),
+    "retry-429-of-writes-untold": (
+        RETRY_POLICY,
+        "(pace == Pace::RetryAfter && retry_after.is_none())",
+        "false",
+    ),
     "retry-not-after-502": (
-        RETRY,
+        RETRY_POLICY,
         "408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal)",
         "408 | 500 | 502 | 504 | 520..=524 => (head.status != 502).then_some(Pace::Normal)",
     ),
     "retry-after-any-status": (
-        RETRY,
+        RETRY_POLICY,
         "(Kind::Status, Unknown, retry)",
         "(Kind::Status, Unknown, retry.or(Some(Pace::Normal)))",
     ),
     "retry-unusable-answers": (
-        RETRY,
+        RETRY_POLICY,
         "(Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, None)",
         "(Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, Some(Pace::Normal))",
     ),
-    "retry-once-more": (RETRY, "number > limits.max_retries", "number > limits.max_retries + 1"),
+    "retry-once-more": (RETRY_POLICY, "number > limits.max_retries", "number > limits.max_retries + 1"),
     "retry-once-less": (
-        CALL,
+        RETRY,
         "max_retries: self.settings.max_retries,",
         "max_retries: self.settings.max_retries.saturating_sub(1),",
     ),
     "retry-too-early": (
-        RETRY,
+        RETRY_POLICY,
         "pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));",
         "",
     ),
-    "retry-without-spread": (RETRY, "retry_after.saturating_add(spread(retry_after, unit()))", "retry_after"),
+    "retry-without-spread": (
+        RETRY_POLICY,
+        "retry_after.saturating_add(spread(retry_after, unit()))",
+        "retry_after",
+    ),
     "retry-whatever-is-asked": (
-        RETRY,
+        RETRY_POLICY,
         "retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)",
         "false",
     ),
     "retry-beyond-the-deadline": (
-        RETRY,
+        RETRY_POLICY,
         "if pause.saturating_add(MIN_TIME_LEFT) > time_left {",
         "if false {",
     ),
-    "retry-backoff-does-not-grow": (RETRY, "retry.saturating_sub(1)", "0"),
-    "retry-fatal": (RETRY, "(!fatal).then_some(Pace::Normal)", "Some(Pace::Normal)"),
+    "retry-backoff-does-not-grow": (RETRY_POLICY, "retry.saturating_sub(1)", "0"),
+    "retry-fatal": (RETRY_POLICY, "(!fatal).then_some(Pace::Normal)", "Some(Pace::Normal)"),
     "retry-after-the-last-value-counts": (
         RETRY_AFTER,
         "longest = longest.max(Some(wait))",
@@ -350,7 +359,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     # once
     "once-frees-what-is-unknown": (
-        CALL,
+        RETRY,
         "matches!(report.verdict.outcome, Some(Outcome::NotSent | Outcome::Rejected))",
         "report.verdict.outcome.is_some()",
     ),

@@ -1,0 +1,198 @@
+//! The retry policy: what a failure means, whether it is tried again, and after how long. The loop that asks it is in `retry.rs`.
+
+use std::time::Duration;
+
+use crate::client::attempt::Failure;
+use crate::error::{Kind, Outcome};
+
+/// The longest backoff.
+const MAX_BACKOFF: Duration = Duration::from_secs(20);
+/// The least time between the end of a pause and the deadline.
+pub(crate) const MIN_TIME_LEFT: Duration = Duration::from_secs(1);
+
+/// How fast a failure is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Something broke.
+    Normal,
+    /// The service has too much to do.
+    Throttled,
+    /// Only when the service said after how long.
+    RetryAfter,
+}
+
+impl Pace {
+    /// The first backoff.
+    fn base(self) -> Duration {
+        match self {
+            Self::Normal => Duration::from_millis(500),
+            Self::Throttled | Self::RetryAfter => Duration::from_secs(2),
+        }
+    }
+
+    /// The share of the quota that a retry costs.
+    pub(crate) fn cost(self) -> u32 {
+        match self {
+            Self::Normal => 14,
+            Self::Throttled | Self::RetryAfter => 5,
+        }
+    }
+}
+
+/// The meaning of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// The error it becomes.
+    pub kind: Kind,
+    /// The outcome of a write.
+    pub outcome: Option<Outcome>,
+    /// Whether and how it may be tried again.
+    pub retry: Option<Pace>,
+}
+
+/// The table of the retry policy. A write is retried only if the failure proves that it did not happen.
+pub fn judge(write: bool, failure: &Failure) -> Verdict {
+    use Outcome::{Applied, NotSent, Rejected, Unknown};
+    let (kind, outcome, retry) = match (failure, write) {
+        (Failure::Unsent { fatal, .. }, _) => {
+            (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal))
+        }
+        (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
+            let kind = if *timeout {
+                Kind::Timeout
+            } else {
+                Kind::Transport
+            };
+            (kind, Unknown, Some(Pace::Normal))
+        }
+        (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
+        (
+            Failure::Unreadable {
+                is_requested: true, ..
+            },
+            true,
+        ) => (Kind::UnconfirmedWrite, Applied, None),
+        // A sign-in page has a 2xx head, too.
+        (Failure::BodyLost { .. } | Failure::Unreadable { .. }, true) => {
+            (Kind::UnconfirmedWrite, Unknown, None)
+        }
+        (Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, None),
+        (Failure::Refused { head, .. }, false) => {
+            let retry = match head.status {
+                429 | 503 => Some(Pace::Throttled),
+                408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal),
+                _ => None,
+            };
+            (Kind::Status, Unknown, retry)
+        }
+        (Failure::Refused { head, .. }, true) => match head.status {
+            // 101 is no final answer.
+            ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
+            429 => (Kind::Status, Rejected, Some(Pace::RetryAfter)),
+            _ => (Kind::Status, Rejected, None),
+        },
+    };
+    Verdict {
+        kind,
+        outcome: write.then_some(outcome),
+        retry,
+    }
+}
+
+/// The bounds of a call's retries.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Retries after the first attempt.
+    pub max_retries: u32,
+    /// The longest `Retry-After` that is waited for.
+    pub max_retry_after: Duration,
+}
+
+/// The decision after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryPlan {
+    /// Try again after this pause.
+    Pause(Duration),
+    /// Raise it.
+    GiveUp,
+    /// Raise it, because the deadline comes first.
+    Deadline,
+}
+
+/// Decides what follows attempt `number` (1 for the first) with `time_left` until the deadline.
+/// `unit` is a random number from 0 to 1.
+pub fn plan(
+    pace: Option<Pace>,
+    retry_after: Option<Duration>,
+    number: u32,
+    limits: Limits,
+    time_left: Duration,
+    unit: impl Fn() -> f64,
+) -> RetryPlan {
+    let Some(pace) = pace else {
+        return RetryPlan::GiveUp;
+    };
+    if number > limits.max_retries
+        || retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)
+        || (pace == Pace::RetryAfter && retry_after.is_none())
+    {
+        return RetryPlan::GiveUp;
+    }
+    let mut pause = backoff(pace, number, unit());
+    if let Some(retry_after) = retry_after {
+        pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));
+    }
+    if pause.saturating_add(MIN_TIME_LEFT) > time_left {
+        return RetryPlan::Deadline;
+    }
+    RetryPlan::Pause(pause)
+}
+
+/// Full jitter before the n-th retry: `unit · min(20 s, base · 2^(n-1))`.
+pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
+    let doubled = 1_u32
+        .checked_shl(retry.saturating_sub(1))
+        .and_then(|factor| pace.base().checked_mul(factor))
+        .unwrap_or(MAX_BACKOFF);
+    doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
+}
+
+/// The time that is added to a wait that the service asked for, so that clients do not all return at the same moment.
+pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
+    (retry_after / 10)
+        .min(Duration::from_secs(5))
+        .mul_f64(unit.clamp(0.0, 1.0))
+}
+
+/// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.
+#[derive(Debug)]
+pub struct RetryQuota {
+    tokens: u32,
+}
+
+impl RetryQuota {
+    const FULL: u32 = 500;
+
+    /// Pays for a retry; `false` if nothing is left.
+    pub fn take(&mut self, pace: Pace) -> bool {
+        match self.tokens.checked_sub(pace.cost()) {
+            Some(rest) => {
+                self.tokens = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives back what the last retry of a successful call cost, or 1 for a call without retries.
+    pub fn give_back(&mut self, last: Option<Pace>) {
+        let back = last.map_or(1, Pace::cost);
+        self.tokens = self.tokens.saturating_add(back).min(Self::FULL);
+    }
+}
+
+impl Default for RetryQuota {
+    fn default() -> Self {
+        Self { tokens: Self::FULL }
+    }
+}
