@@ -58,7 +58,7 @@ def test_nothing_in_a_path_is_obeyed_and_every_table_renders(site_url: str | Non
 
 def test_a_site_without_readers_says_what_to_check() -> None:
     text = markdown.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
-    assert "**January 2026: nobody read a page.** What to check:" in text
+    assert "**January 2026: no readers were recorded.** What to check:" in text
     assert "- Is this the right project?" in text
     assert "###" not in text
 
@@ -117,4 +117,4 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
         ),
     ]
     empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
-    assert empty.splitlines()[1:] == ["- January 2026: nobody read a page."]
+    assert empty.splitlines()[1:] == ["- January 2026: no readers were recorded."]

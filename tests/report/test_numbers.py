@@ -336,16 +336,14 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
         for kind in ("human", "ai", "total")
     }
     parted = [told[kind][1] for kind in ("human", "ai")].count("rose") == 1
-    assert parted == ("Readers in all" in first)
+    assert parted == ("All readers" in first)
     for kind, words in (("human", "People"), ("ai", "AI agents"), ("total", "The number of readers")):
         (value, verdict), text = told[kind], first if parted or kind == "total" else second
         if parted and kind == "total":
-            check(
-                numbers(first.partition("Readers in all")[2])[:1], [Percent(before.total, now.total)], first
-            )
+            check(numbers(first.partition("All readers")[2])[:1], [Percent(before.total, now.total)], first)
             continue
         said = re.search(
-            f"{words} (hardly changed|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
+            f"{words}(?: and AI agents)? (hardly changed|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
             text,
         )
         assert said is not None, text

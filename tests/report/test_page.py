@@ -118,7 +118,7 @@ def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
     )
     assert "It is not known which pages changed, because just because." in html
     assert (
-        "<li>This command compares the pages, too. It takes 9 requests, about 2 hours:<code>docplatform y</code></li>"
+        "<li>To see which pages changed, run this command. It takes 9 requests, about 2 hours:<code>docplatform y</code></li>"
         in html
     )
 
@@ -126,7 +126,7 @@ def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
 def test_a_site_without_readers_says_what_to_check() -> None:
     empty = page.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0, comparison=comparison()))
     text = Parsed(empty).text
-    assert "January 2026: nobody read a page. What to check:" in text
+    assert "January 2026: no readers were recorded. What to check:" in text
     assert "Is this the right project? The report is about demo." in text
     assert "docplatform doctor" in text
     assert not {"What changed", "The most read pages"} & set(headings(empty))
@@ -169,7 +169,7 @@ def test_what_is_not_sure_is_said() -> None:
         more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
-    assert "No section and no page changed by more than chance, the growth of the whole site" in said()
+    assert "No section and no page changed by more than chance and the usual ups and downs" in said()
     assert "from 2 in December 2025 (31 days) to 4 in 28 days" in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
@@ -296,13 +296,10 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
             'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. Estimated readers: 1,234.'
             "<code>docplatform fix 1</code>"
         ),
-        "Answer the search “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
+        "Help readers who search for “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
     ]
     # No other sentence names the page.
-    assert (
-        '2 pages stand out with fewer readers, among them /b (\u2212200); "What to do" names others.'
-        in Parsed(html).text
-    )
+    assert "2 pages stand out with fewer readers, among them /b (\u2212200)." in Parsed(html).text
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

@@ -47,7 +47,9 @@ def days(now: bool) -> float:
     return 31 / 30 if now else 1
 
 
-NOTHING = "No section and no page changed by more than chance, the growth of the whole site and its usual ups and downs explain."
+NOTHING = (
+    "No section and no page changed by more than chance and the usual ups and downs of the site explain."
+)
 
 
 def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
@@ -58,7 +60,7 @@ def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
 
     said = brief(cli, site(people, lambda _, now: 100 * days(now) * (1.9 if now else 1)))
     assert re.match(
-        r"People fell by 2\d% in all, and AI agents rose by \d\d%, counted per day\. Readers in all: [+\u2212]?\d(?:\.\d)?%, from ",
+        r"People fell by 2\d% in all, and AI agents rose by \d\d%, counted per day\. All readers: [+\u2212]?\d(?:\.\d)?%, from ",
         said[0],
     )
     lost = next(line for line in said if " fewer people" in line)
@@ -101,7 +103,7 @@ def test_a_flat_site_of_1000_pages_has_no_mover_and_no_advice(cli: Cli, mean: fl
     flat = site(lambda _, now: mean * days(now), lambda _, now: mean * days(now) / 2, 1_000)
     said = brief(cli, flat)
     assert said[0].startswith("The number of readers hardly changed: ")
-    assert said[1].startswith("People hardly changed, and AI agents hardly changed; 3")
+    assert said[1].startswith("People and AI agents hardly changed; 3")
     assert said[2:] == [NOTHING]
 
 

@@ -50,7 +50,7 @@ def brief(report: Report) -> str:
     """At most ten lines for a chat: what changed, where, and what to do."""
     lines = [f"**{text(report.title)}**, {code(_safe(report.project, 200))}, {text(report.name)}"]
     if not report.pages and not any(report.totals or ()):
-        lines.append(f"- {text(sentences.capital(report.name))}: nobody read a page.")
+        lines.append(f"- {text(sentences.capital(report.name))}: no readers were recorded.")
     lines += (f"- {_sentence(report, one)}" for one in sentences.summary(report))
     advice = [f"- To do: {line}" for line in _advice(report)]
     return "\n".join([*lines, *advice][:MAX_LINES]) + "\n"
@@ -61,7 +61,7 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
     if not report.pages and not any(report.totals or ()):
         yield (
             "",
-            f"**{text(sentences.capital(report.name))}: nobody read a page.** What to check:\n\n{_points(map(text, sentences.checks(report)))}",
+            f"**{text(sentences.capital(report.name))}: no readers were recorded.** What to check:\n\n{_points(map(text, sentences.checks(report)))}",
         )
         return
     said = [_sentence(report, one) for one in sentences.summary(report)]

@@ -95,7 +95,7 @@ def _answers(report: Report) -> list[str]:
 def _nobody(report: Report) -> list[str]:
     checks = "".join(f"<li>{text(check)}</li>" for check in sentences.checks(report))
     return [
-        f"<section><p><strong>{text(sentences.capital(report.name))}: nobody read a page.</strong> What to check:</p><ul>{checks}</ul></section>"
+        f"<section><p><strong>{text(sentences.capital(report.name))}: no readers were recorded.</strong> What to check:</p><ul>{checks}</ul></section>"
     ]
 
 

@@ -104,7 +104,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
     people, agents, readers = (found.moved(kind, now) for kind in READERS)
     kinds = _both(people, agents)
     if found.parted(now):
-        yield f"{kinds}. Readers in all: {percent(before.total, now.total)}, {ends}."
+        yield f"{kinds}. All readers: {percent(before.total, now.total)}, {ends}."
         yield _agents(now)
         return
     more = f" ({readers.more})" if readers.more else ""
@@ -113,9 +113,12 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 
 
 def _both(people: Moved, agents: Moved) -> str:
-    """How people and AI agents changed. A change that is one per day says so, and so does one in all that stands beside it."""
+    """How people and AI agents changed. A change that is counted per day says so. If only one of the two
+    is, the other one says that it is in all."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
+    if people.said == agents.said == "hardly changed":
+        return "People and AI agents hardly changed"
     in_all = " in all" if people.per or agents.per else ""
     said = [
         f"{one.said}, counted per {one.per}" if one.per else f"{one.said}{in_all if one.by else ''}"
@@ -150,14 +153,14 @@ def _where(report: Report) -> Iterator[Sentence]:
             most = 1
             with_ = f"with {verb} {READERS[found.of]}"
             if len(pages) > len(shown):
-                below = any(one.path in named for one in pages)
-                end = '; "What to do" names others.' if below else "."
-                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), end]
+                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), "."]
             else:
                 yield [*_paths(shown), f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
-NOTHING = "No section and no page changed by more than chance, the growth of the whole site and its usual ups and downs explain."
+NOTHING = (
+    "No section and no page changed by more than chance and the usual ups and downs of the site explain."
+)
 
 
 def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[str]:
@@ -199,7 +202,7 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
         yield PagePath(page.path)
         # A page that AI agents read is not new because people read it now.
         was, is_ = any(page.before), any(page.now)
-        yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', gone'})"
+        yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', no longer read'})"
 
 
 def advice(report: Report) -> list[Advice]:
@@ -208,7 +211,7 @@ def advice(report: Report) -> list[Advice]:
     found = found or [Advice([*one]) for one in _changed(report)]
     if Part.COMPARISON in report.more:
         command, cost = report.more[Part.COMPARISON]
-        found.append(Advice([f"This command compares the pages, too. It takes {cost}:"], command))
+        found.append(Advice([f"To see which pages changed, run this command. It takes {cost}:"], command))
     return found
 
 
@@ -225,7 +228,7 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
             f": {row['why']} Estimated readers: {row['readers']:,}.",
         )
     else:
-        yield f"Answer the search “{plain(row['query'])}”: {row['why']}"
+        yield f"Help readers who search for “{plain(row['query'])}”: {row['why']}"
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
