@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple, TypedDict
 
 import docplatform
+from docplatform._hooks.numbers import count
 
 __all__ = [
     "Attempt",
@@ -24,10 +25,6 @@ __all__ = [
     "VisitorRow",
     "VisitorsPage",
 ]
-
-
-def _count(number: float, thing: str) -> str:
-    return f"{number:,g} {thing}{'' if number == 1 else 's'}"
 
 
 class Totals(NamedTuple):
@@ -356,9 +353,9 @@ class Plan(NamedTuple):
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
         known = "" if self.exact else "about " if self.estimated else "at least "
         unknown = "size unknown: " if known == "at least " else ""
-        waits = "" if not self.hours else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
+        waits = "" if not self.hours else f", {known}{count(int(self.hours), 'hour')} to wait for the budget"
         what = " for totals" if self.totals else ""
-        return f"{unknown}{known}{_count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
+        return f"{unknown}{known}{count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook

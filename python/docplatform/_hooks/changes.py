@@ -41,10 +41,10 @@ def periods(comparison: Comparison) -> str:
         (comparison.period, comparison.date_from, comparison.date_to),
         (comparison.before, comparison.date_from_before, comparison.date_to_before),
     )
-    counts = [(to - since).days if since and to else 0 for _, since, to in ends]
+    lengths = [(to - since).days if since and to else 0 for _, since, to in ends]
     found = []
-    for (name, _, to), count in zip(ends, counts, strict=True):
-        facts = [numbers.days(count)] if len({*counts}) > 1 else []
+    for (name, _, to), days in zip(ends, lengths, strict=True):
+        facts = [numbers.count(days, "day")] if len({*lengths}) > 1 else []
         facts += ["not over"] if to in comparison._running else []
         found.append(f"{name} ({', '.join(facts)})" if facts else name)
     return " and ".join(found)
@@ -82,18 +82,16 @@ def rows(comparison: Comparison) -> tuple[str, list[dict[str, Any]]]:
             for at in {at for found in moved.values() for at in found}
         }
         places = sorted(size, key=lambda at: (-size[at], at))[:SHOWN]
-        count = f"{len(size):,} of {len(comparison):,} paths changed significantly"
         said = (
-            f"{count} (*) in at least one column, those that changed most"
+            f"{len(size):,} of {len(comparison):,} paths changed significantly (*) in at least one column, those that changed most"
             if places
             else "No path changed significantly"
         )
     else:
         places = [*range(min(SHOWN, len(comparison)))]
         first = f"first {SHOWN} of " if len(comparison) > SHOWN else ""
-        unit = "path" if len(comparison) == 1 else "paths"
         noun = kinds(comparison)["total"].lower()
-        said = f"{first}{len(comparison):,} {unit}{shown.order(comparison)}; before and now are all {noun}, * is a significant change"
+        said = f"{first}{numbers.count(len(comparison), 'path')}{shown.order(comparison)}; before and now are all {noun}, * is a significant change"
     names = {"total": "all", "human": "people", "ai": "AI agents"}
     listed = [
         {

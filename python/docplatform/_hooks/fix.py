@@ -10,7 +10,7 @@ from inspect import isawaitable
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
-from docplatform._hooks.numbers import at_least
+from docplatform._hooks.numbers import at_least, count
 from docplatform._native import AsyncClient, _period, _table
 from docplatform.errors import PermissionDeniedError
 
@@ -162,14 +162,14 @@ class Problem:
     def why(self) -> str:
         """The evidence in one sentence."""
         if self.query is not None:
-            return f"{round(self.left):,} of {_count(self.searches, 'search', 'es')} ended without a click."
+            return f"{round(self.left):,} of {count(self.searches, 'search', 'es')} ended without a click."
         down, unanswered, parts = self.thumbs_down, self.unanswered, []
         if down:
-            ratings = _count(self.thumbs_up + down, "rating")
+            ratings = count(self.thumbs_up + down, "rating")
             parts.append(f"{down:,} of {ratings} {'is' if down == 1 else 'are'} thumbs down")
         if unanswered:
             were = "was" if unanswered == 1 else "were"
-            parts.append(f"{_count(unanswered, 'question')} on this page {were} not answered")
+            parts.append(f"{count(unanswered, 'question')} on this page {were} not answered")
         return f"{', and '.join(parts)}."
 
     def prompt(self, why: str, evidence: list[dict[str, Any]]) -> str:
@@ -266,7 +266,3 @@ def plain(text: str) -> str:
     line = "".join(letter for letter in words if unicodedata.category(letter) not in REMOVED)
     line = " ".join(line.split())
     return line if len(line) <= MAX_QUOTE else f"{line[: MAX_QUOTE - 1]}…"
-
-
-def _count(number: int, thing: str, plural: str = "s") -> str:
-    return f"{number:,} {thing}{'' if number == 1 else plural}"

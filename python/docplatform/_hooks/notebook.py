@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docplatform._hooks import changes, ranges
+from docplatform._hooks.numbers import count
 from docplatform._hooks.shown import order
 from docplatform._native import _safe
 
@@ -159,8 +160,9 @@ def _caption(table: VisitorTable) -> str:
 
 
 def _range(table: Table, unit: str, end: str = "first") -> list[str]:
-    unit = unit if len(table) == 1 else f"{unit}s"
-    shown = f"{end} {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
+    shown = count(len(table), unit)
+    if len(table) > _SHOWN:
+        shown = f"{end} {_SHOWN} of {shown}"
     parts = [shown + order(table)]
     named = ranges.name(table.date_from, table.date_to)
     return [*parts, named] if named else parts

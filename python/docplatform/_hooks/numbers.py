@@ -80,13 +80,13 @@ def site(name: str, before: int, now: int, period_before: Days, period: Days) ->
     lengths = [(to - since).days for since, to in (period, period_before)]
     numbers = f"{now:,} after {before:,}"
     if lengths[0] != lengths[1]:
-        numbers = f"{now:,} in {days(lengths[0])}, after {before:,} in {lengths[1]:,}"
+        numbers = f"{now:,} in {count(lengths[0], 'day')}, after {before:,} in {lengths[1]:,}"
     return f"{name} {found.said}{per}: {numbers}{f' ({found.more})' if found.more else ''}"
 
 
-def days(count: int) -> str:
-    """A number of days: ``31 days``."""
-    return f"{count:,} day{'' if count == 1 else 's'}"
+def count(number: int, thing: str, plural: str = "s") -> str:
+    """A number and its noun: ``1 request``, ``2,000 requests``."""
+    return f"{number:,} {thing}{'' if number == 1 else plural}"
 
 
 def at_least(part: int, whole: int, deviations: float) -> float:

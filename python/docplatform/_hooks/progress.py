@@ -11,6 +11,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from docplatform._hooks.numbers import count
 from docplatform.errors import WaitWarning
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def _waiting(why: str, until: datetime | None) -> str:
     now = datetime.now().astimezone()
     day = "" if local.date() == now.date() else f"{local:%Y-%m-%d} "
     minutes = max(round((local - now).total_seconds() / 60), 1)
-    left = f"{minutes:,} minute{'' if minutes == 1 else 's'}"
-    return f"{why}: the next request is sent at {day}{local:%H:%M:%S %Z}, in {left}"
+    return f"{why}: the next request is sent at {day}{local:%H:%M:%S %Z}, in {count(minutes, 'minute')}"
 
 
 def warning(why: str, until: datetime | None) -> WaitWarning:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from docplatform.cli import files, output
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import whole
 from docplatform.cli.session import Session, with_request
 from docplatform.cli.writing import Writer
@@ -44,10 +44,9 @@ Examples:
     metavar="FIELD",
     help="With --paginate: the field of the next page's cursor.  [default: pages by offset]",
 )
-@click.option(
+@number_option(
     "--page-size",
-    type=click.IntRange(1, 1000),
-    metavar="N",
+    most=1000,
     help="With --paginate: rows per request.  [default: 250]",
 )
 @with_request

@@ -13,7 +13,7 @@ from docplatform._hooks import changes
 from docplatform._hooks.numbers import MINUS, percent
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, beside, range_options, resolve
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
@@ -39,13 +39,10 @@ def compare(listing: Listing) -> click.Command:
         metavar="PERIOD",
         help="The period to compare with.  [default: the same kind of period before]",
     )
-    @click.option(
+    @number_option(
         "-n",
         "--number",
-        type=click.IntRange(1),
         default=5,
-        show_default=True,
-        metavar="N",
         help="How many sections, risers, fallers, new and vanished paths to list.",
     )
     @click.option(

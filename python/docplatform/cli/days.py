@@ -11,20 +11,16 @@ import click
 
 from docplatform._native import _period
 from docplatform.cli import phrases
-from docplatform.cli.help import options
+from docplatform.cli.help import Decorator, number_option, options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, such as 2026-01-31.")
 TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last day: the end is exclusive.")
-LAST = click.option(
-    "--last", type=click.IntRange(1), metavar="N", help="The last N whole days, up to yesterday in UTC."
-)
-LAST_WHOLE = click.option(
+LAST = number_option("--last", help="The last N whole days, up to yesterday in UTC.")
+LAST_WHOLE = number_option(
     "--last",
-    type=click.IntRange(1),
-    metavar="N",
     help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
 )
 PERIODS = """\b
@@ -66,9 +62,7 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
     return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
 
 
-def every_option(
-    every: str | None, ends: str = "are cut to fit"
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def every_option(every: str | None, ends: str = "are cut to fit") -> Decorator:
     """How long the slices of a range are; ``every`` is the default, ``None`` for one slice. ``ends`` is what becomes of those that the
     range cuts."""
     return click.option(
@@ -80,7 +74,7 @@ def every_option(
     )
 
 
-def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def slice_options(every: str | None) -> Decorator:
     """The same as :func:`range_options` for a range that is cut into slices, and so needs both ends."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

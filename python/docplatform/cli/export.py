@@ -8,7 +8,7 @@ import click
 
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, every_option, range_options
-from docplatform.cli.help import Command, options
+from docplatform.cli.help import Command, number_option, options
 from docplatform.cli.output import shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import summary, whole_site
@@ -35,13 +35,12 @@ def export(listing: Listing) -> click.Command:
     )
     @range_options
     @output_options("-", "standard output, as csv")
-    @click.option(
+    @number_option(
         "--page-size",
-        type=click.IntRange(1, listing.endpoint.page_size),
-        metavar="N",
+        most=listing.endpoint.page_size,
         help=f"Rows per request.  [default: {listing.endpoint.page_size}, the maximum]",
     )
-    @click.option("-n", "--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
+    @number_option("-n", "--max-rows", least=0, help="Export at most N rows.")
     @click.option("--strict", is_flag=True, help="Fail if the data is unusual, instead of only warning.")
     @options(*_own(listing))
     @with_budget

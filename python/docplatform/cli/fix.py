@@ -19,7 +19,7 @@ from docplatform._native import _period, _WholeFile
 from docplatform.cli import batch, cost, files, once, output
 from docplatform.cli.days import PERIODS, Days, range_options, resolve
 from docplatform.cli.exits import Exit
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, wait_options
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_fixes
@@ -39,13 +39,10 @@ MAX_ONCE = 200
 
 @click.command("fix", cls=Command, epilog=PERIODS)
 @range_options
-@click.option(
+@number_option(
     "-n",
     "--number",
-    type=click.IntRange(1),
     default=20,
-    show_default=True,
-    metavar="N",
     help="How many problems to list.",
 )
 @click.option(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+"""Gives a command options."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Store and budget": (
@@ -27,7 +28,7 @@ LEAST_ALIKE = 0.8
 _HEADINGS = {name: heading for heading, names in SECTIONS.items() for name in names}
 
 
-def options(*given: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def options(*given: Callable[..., Any]) -> Decorator:
     """A decorator that gives a command several options, in this order."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -36,6 +37,11 @@ def options(*given: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
         return command
 
     return decorate
+
+
+def number_option(*names: str, least: int = 1, most: int | None = None, **more: Any) -> Decorator:
+    """An option that takes a whole number of at least ``least``."""
+    return click.option(*names, type=click.IntRange(least, most), metavar="N", show_default=True, **more)
 
 
 class Command(click.Command):

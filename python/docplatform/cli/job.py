@@ -12,7 +12,7 @@ import click
 
 from docplatform import JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
-from docplatform.cli.help import Group, options
+from docplatform.cli.help import Decorator, Group, number_option, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_creation, with_job, with_names
@@ -33,7 +33,7 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-wait_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
+wait_options: Decorator = options(
     click.option(
         "--timeout",
         type=duration,
@@ -58,19 +58,16 @@ wait_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
 )
 
 
-def concurrency_option(of: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def concurrency_option(of: str) -> Decorator:
     """How many of several jobs run at a time."""
-    return click.option(
+    return number_option(
         "--concurrency",
-        type=click.IntRange(1),
         default=8,
-        show_default=True,
-        metavar="N",
         help=f"How many jobs of {of} run at the same time.",
     )
 
 
-def _once_option(does: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _once_option(does: str) -> Decorator:
     """The name of what is done only once."""
     return click.option(
         "--once", "name", metavar="NAME", help=f"{does} if you run this again with the same NAME and --store."

@@ -10,7 +10,7 @@ import click
 from docplatform._native import _endpoints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from docplatform.cli.help import Decorator
 
 
 class Endpoint(NamedTuple):
@@ -101,9 +101,7 @@ CONVERSATIONS = Listing(
 LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)
 
 
-def listing_option(
-    help_: str, *, multiple: bool = False
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def listing_option(help_: str, *, multiple: bool = False) -> Decorator:
     """The option ``--listing``, which takes every listing; with ``multiple``, several of them."""
     default: Any = ["visitors"] if multiple else "visitors"
     choice = click.Choice(list(ENDPOINTS))

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
 from docplatform._hooks import progress
+from docplatform._hooks.numbers import count as count
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
@@ -32,11 +33,6 @@ MAX_SILENCE = 60.0
 """Without a terminal, a wait prints a line at least this often, in seconds: CI ends a job that prints nothing."""
 _PIECE = re.compile(r"(?<=: )docplatform .+|(?:`[^`]*`|\S)+")
 """A word, or a command to copy: in backticks, or at the end of a line."""
-
-
-def count(number: int, thing: str) -> str:
-    """A number and its noun: ``1 request``, ``2,000 requests``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def shown(value: object, limit: int = MAX_LINE) -> str:

@@ -11,12 +11,10 @@ import click
 
 from docplatform.cli import secrets
 from docplatform.cli.files import Refusal
-from docplatform.cli.help import options
+from docplatform.cli.help import Decorator, options
 from docplatform.cli.output import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from docplatform.cli.session import Session
 
 
@@ -52,9 +50,7 @@ def interval(value: str) -> float:
     return seconds
 
 
-def _words_or_file(
-    name: str, metavar: str, of_file: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _words_or_file(name: str, metavar: str, of_file: str) -> Decorator:
     """Words on the command line, and a file that can take their place."""
     return options(
         click.argument(name, nargs=-1, metavar=metavar),
@@ -62,11 +58,11 @@ def _words_or_file(
     )
 
 
-projects_arguments: Callable[[Callable[..., None]], Callable[..., None]] = _words_or_file(
+projects_arguments: Decorator = _words_or_file(
     "words", "[PERIOD] [PROJECT]...", "Read ids of projects from a file, one per line; - is standard input."
 )
 """The words and the file of projects; :func:`named_projects` makes the projects of them."""
-prompt_arguments: Callable[[Callable[..., None]], Callable[..., None]] = _words_or_file(
+prompt_arguments: Decorator = _words_or_file(
     "prompt", "[PROMPT]", "Read the prompt from a file of UTF-8 text; - is standard input."
 )
 """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""

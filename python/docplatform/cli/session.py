@@ -21,14 +21,19 @@ from docplatform import (
     WaitWarning,
 )
 from docplatform.cli import exits, phrases, secrets
-from docplatform.cli.help import options
+from docplatform.cli.help import Decorator, number_option, options
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 P = ParamSpec("P")
+
+
+def _store_option(help_: str) -> Decorator:
+    return click.option("--store", envvar="DOCPLATFORM_STORE", type=FILE, metavar="FILE", help=help_)
+
 
 _SHARED = (
     click.option(
@@ -55,30 +60,22 @@ _SHARED = (
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
 )
 _STORE = (
-    click.option(
-        "--store",
-        envvar="DOCPLATFORM_STORE",
-        type=FILE,
-        metavar="FILE",
-        help="A file that caches what was fetched, so that nothing is fetched twice.  [default: DOCPLATFORM_STORE, or none]",
+    _store_option(
+        "A file that caches what was fetched, so that nothing is fetched twice.  [default: DOCPLATFORM_STORE, or none]",
     ),
-    click.option(
+    number_option(
         "--requests-per-hour",
-        type=click.IntRange(1),
-        metavar="N",
         help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command "
         "alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
     ),
-    click.option(
+    number_option(
         "--reserve",
-        type=click.IntRange(0),
-        metavar="N",
+        least=0,
         help="Leave N of those requests to others.  [default: DOCPLATFORM_RESERVE, or 0]",
     ),
-    click.option(
+    number_option(
         "--settle-days",
-        type=click.IntRange(0),
-        metavar="N",
+        least=0,
         help="A range is final N days after its end, and is then fetched once.  [default: 2]",
     ),
     click.option(
@@ -88,17 +85,11 @@ _STORE = (
         "and keep.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
-_STORE_OF_JOBS = click.option(
-    "--store",
-    envvar="DOCPLATFORM_STORE",
-    type=FILE,
-    metavar="FILE",
-    help="The file that keeps the names of --once.  [default: DOCPLATFORM_STORE, or none]",
+_STORE_OF_JOBS = _store_option(
+    "The file that keeps the names of --once.  [default: DOCPLATFORM_STORE, or none]",
 )
-_JOBS_PER_HOUR = click.option(
+_JOBS_PER_HOUR = number_option(
     "--jobs-per-hour",
-    type=click.IntRange(1),
-    metavar="N",
     help="Create at most N jobs in any hour in a project, over all processes that use the same --store.  [default: "
     "DOCPLATFORM_JOBS_PER_HOUR, or no limit]",
 )
@@ -118,18 +109,22 @@ _ON_BUDGET = click.option(
     show_default=True,
     help="When the budget of this hour is spent: wait for the next one, or stop with exit code 4.",
 )
-_BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED)
+_BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
-
-_REPEATED = {
-    "base_url": "--base-url",
-    "project": "--project",
-    "api_key_file": "--api-key-file",
-    "ca_bundle": "--ca-bundle",
-    "job_path": "--job-path",
-    "store": "--store",
-    "organization": "--organization",
-}
+_SETTINGS = (
+    "base_url",
+    "ca_bundle",
+    "job_path",
+    "store",
+    "requests_per_hour",
+    "reserve",
+    "jobs_per_hour",
+    "settle_days",
+    "organization",
+    "refresh",
+)
+"""The options that the client takes under the same name."""
+_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store", "organization")
 """The options that are repeated in a command to copy: without them it would reach another service, project or key."""
 
 
@@ -168,25 +163,16 @@ class Session:
     def client(self, **settings: Any) -> Iterator[Client]:
         """A client for the command. Before the first request, a wrong argument is wrong usage; after it, a failure."""
         with logged(self):
-            shared: dict[str, Any] = {
-                "base_url": self.base_url,
-                "project_id": self.project,
-                "ca_bundle": self.ca_bundle,
-                "job_path": self.job_path,
-                "store": self.store,
-                "requests_per_hour": self.requests_per_hour,
-                "reserve": self.reserve,
-                "jobs_per_hour": self.jobs_per_hour,
-                "settle_days": self.settle_days,
-                "organization": self.organization,
-                "refresh": self.refresh,
-            }
             # The client has its own defaults.
-            shared = {name: value for name, value in shared.items() if value is not None}
+            shared: dict[str, Any] = {
+                name: value for name in _SETTINGS if (value := getattr(self, name)) is not None
+            }
             with arguments():
                 _, key = secrets.read(self.api_key_file)
                 # The client reads the environment itself, and names the variable in its errors.
-                client = Client(key if self.api_key_file else None, **shared, **settings)
+                client = Client(
+                    key if self.api_key_file else None, project_id=self.project, **shared, **settings
+                )
             with client, self._kept(client):
                 yield client
 
@@ -242,7 +228,12 @@ class Session:
         if not os.path.lexists(self.api_key_file or ""):
             # It may be the key itself.
             del given["api_key_file"]
-        repeated = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
+        repeated = [
+            word
+            for field, value in given.items()
+            if value
+            for word in (f"--{field.replace('_', '-')}", value)
+        ]
         return phrases.command(*name, options=tuple(repeated), job=job)
 
     def project_id(self) -> str:
@@ -258,61 +249,42 @@ class Session:
             say(line)
 
 
-def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Gives a command about jobs the shared options, as its first argument."""
-    return _with(command, (_JOB_PATH, *_SHARED))
-
-
-def with_request(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Gives a command the options of the connection, and what to do when the budget is spent."""
-    return _with(command, (_ON_BUDGET, *_SHARED))
-
-
-def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Like :func:`with_job`, for a command about the names of jobs, with the store that keeps them."""
-    return _with(command, (_JOB_PATH, _STORE_OF_JOBS, _STORE[-1], *_SHARED))
-
-
-def with_creation(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Like :func:`with_names`, for a command that creates jobs, with their budget."""
-    given = (_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET, *_SHARED)
-    return _with(command, given)
-
-
-def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Gives a command that may read a store the shared options, and those of the store and the budget."""
-    return _with(command, (*_STORE, *_SHARED), fetches=True)
-
-
-def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, _BUDGET, fetches=True, spends=True)
-
-
-def with_fixes(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Like :func:`with_budget`, for a command that may also create jobs."""
-    return _with(command, (_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET), fetches=True, spends=True)
-
-
 def _with(
-    command: Callable[Concatenate[Session, P], None],
-    given: Sequence[Callable[..., Any]],
-    *,
-    fetches: bool = False,
-    spends: bool = False,
-) -> Callable[..., None]:
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        # The rest are the command's own options.
-        shared: dict[str, Any] = {
-            name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
-        }
-        session = Session(**shared, fetches=fetches, spends=spends)
-        # `run` in app.py looks for it there when the command fails.
-        click.get_current_context().find_root().obj = session
-        command(session, *args, **kwargs)
+    *given: Callable[..., Any], fetches: bool = False, spends: bool = False
+) -> Callable[[Callable[Concatenate[Session, P], None]], Callable[..., None]]:
+    """Gives a command options, and a :class:`Session` of them as its first argument."""
 
-    return options(*given)(run)
+    def decorate(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            # The rest are the command's own options.
+            shared: dict[str, Any] = {
+                name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
+            }
+            session = Session(**shared, fetches=fetches, spends=spends)
+            # `run` in app.py looks for it there when the command fails.
+            click.get_current_context().find_root().obj = session
+            command(session, *args, **kwargs)
+
+        return options(*given, *_SHARED)(run)
+
+    return decorate
+
+
+with_job = _with(_JOB_PATH)
+"""For a command about jobs."""
+with_request = _with(_ON_BUDGET)
+"""For a command that sends any request."""
+with_names = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
+"""For a command about the names of jobs, with the store that keeps them."""
+with_creation = _with(_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET)
+"""For a command that creates jobs, with their budget."""
+with_store = _with(*_STORE, fetches=True)
+"""For a command that may read a store."""
+with_budget = _with(*_BUDGET, fetches=True, spends=True)
+"""For a command that spends the budget: its calls take the session's ``on_budget``."""
+with_fixes = _with(_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET, fetches=True, spends=True)
+"""Like ``with_budget``, for a command that may also create jobs."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from docplatform import Totals
 from docplatform._hooks import ranges
 from docplatform.cli import cost, files, output
 from docplatform.cli.days import PERIODS, range_options
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
@@ -66,13 +66,10 @@ def top(listing: Listing) -> click.Command:
         f"request for each {listing.endpoint.page_size}. With -o, the paths go to a file. {listing.meaning}",
     )
     @range_options
-    @click.option(
+    @number_option(
         "-n",
         "--number",
-        type=click.IntRange(1),
         default=10,
-        show_default=True,
-        metavar="N",
         help="How many paths to list.",
     )
     @click.option(

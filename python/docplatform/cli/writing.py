@@ -18,7 +18,7 @@ from docplatform import Rows
 from docplatform._hooks import frames
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
-from docplatform.cli.help import options
+from docplatform.cli.help import Decorator, options
 from docplatform.cli.output import Progress, shown, whole
 from docplatform.cli.params import FILE
 
@@ -138,9 +138,7 @@ class Target(NamedTuple):
     bom: bool
 
 
-def output_options(
-    default: str | None, otherwise: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def output_options(default: str | None, otherwise: str) -> Decorator:
     """Gives a command the options of a :class:`Target`. ``default`` stands for ``-o``, and ``otherwise`` describes it."""
     given = options(
         click.option(

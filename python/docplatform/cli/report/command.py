@@ -13,7 +13,7 @@ import click
 from docplatform._native import _WholeFile
 from docplatform.cli import cost, exits, files, output
 from docplatform.cli.days import PERIODS, range_options, resolve
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.report import parts, reading
@@ -44,13 +44,11 @@ MARKDOWN = (".md", ".markdown")
     help="The file to write: HTML, or Markdown if its name ends in .md; - is standard output.  [default: report.html]",
 )
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-@click.option(
+@number_option(
     "-n",
     "--number",
-    type=click.IntRange(1, 1_000),
     default=10,
-    show_default=True,
-    metavar="N",
+    most=1_000,
     help="How many pages each list shows.",
 )
 @click.option("--title", metavar="TEXT", help="The report's title.  [default: Who reads the docs]")
