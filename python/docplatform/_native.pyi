@@ -276,7 +276,7 @@ class Client:
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Document release 1.4", once="docs-1.4")
             >>> job.id
             'job-1'
@@ -588,7 +588,7 @@ class Client:
             ConfigurationError: The client has no store.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> stub.fail_next(drop=True)  # the answer gets lost
             >>> client.create_job("Document release 1.4", once="docs-1.4")
             Traceback (most recent call last):
@@ -597,7 +597,7 @@ class Client:
             >>> client.resolve_once("docs-1.4", "job-17")
             >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
             'job-17'
-            >>> async_client = AsyncClient(store="visitors.db")
+            >>> async_client = AsyncClient(store="docs.db")
             >>> await async_client.resolve_once("docs-1.5", None)
             Traceback (most recent call last):
                 ...
@@ -1609,12 +1609,12 @@ class Client:
             StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
             >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
             10
-            >>> async_client = AsyncClient(store="visitors.db")
+            >>> async_client = AsyncClient(store="docs.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """
@@ -1897,7 +1897,7 @@ class Job:
             {'repository': 'example/docs', 'ref': 'main'}
         """
     def to_dict(self) -> dict[str, Any]:
-        """Returns the job's fields by their Python names, for example to log them or to build a frame of jobs.
+        """Returns the job's fields by their Python names, for example to build a frame of jobs. For JSON, take ``job.raw``.
 
         Returns:
             A new dict: ``source`` is a dict, times are ``datetime`` in UTC or ``None``.
@@ -3326,7 +3326,7 @@ class AsyncClient:
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> job = client.create_job("Document release 1.4", once="docs-1.4")
             >>> job.id
             'job-1'
@@ -3640,7 +3640,7 @@ class AsyncClient:
             ConfigurationError: The client has no store.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> stub.fail_next(drop=True)  # the answer gets lost
             >>> client.create_job("Document release 1.4", once="docs-1.4")
             Traceback (most recent call last):
@@ -3649,7 +3649,7 @@ class AsyncClient:
             >>> client.resolve_once("docs-1.4", "job-17")
             >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
             'job-17'
-            >>> async_client = AsyncClient(store="visitors.db")
+            >>> async_client = AsyncClient(store="docs.db")
             >>> await async_client.resolve_once("docs-1.5", None)
             Traceback (most recent call last):
                 ...
@@ -4659,12 +4659,12 @@ class AsyncClient:
             StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
 
         Example:
-            >>> client = Client(store="visitors.db")
+            >>> client = Client(store="docs.db")
             >>> client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
             >>> client.sync("demo", "2026-01", listing=["searches", "feedback"], every="week").slices
             10
-            >>> async_client = AsyncClient(store="visitors.db")
+            >>> async_client = AsyncClient(store="docs.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=31, open=0, requests=0, rows=0, left=0, hours=None)
         """

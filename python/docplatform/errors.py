@@ -451,7 +451,7 @@ class SyncError(DocPlatformError):
     Example:
         >>> stub.fail_next(status=403, times=3)
         >>> try:
-        ...     Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        ...     Client(store="docs.db").sync("demo", "2026-01", by_path=False)
         ... except docplatform.SyncError as error:
         ...     print(error.failures[0].project_id, type(error.failures[0].error).__name__)
         demo PermissionDeniedError
@@ -469,10 +469,10 @@ class DatasetError(DocPlatformError, ValueError):
         dataset: The report of the slices that were found and written: a ``DatasetReport``.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01-05").rows
+        >>> Client(store="docs.db").sync("demo", "2026-01-05").rows
         1000
         >>> try:
-        ...     docplatform.export_dataset("visitors", store="visitors.db", date_to="2026-01-12", strict=True)
+        ...     docplatform.export_dataset("visitors", store="docs.db", date_to="2026-01-12", strict=True)
         ... except docplatform.DatasetError as error:
         ...     print(error.dataset)
         DatasetReport(written=1, kept=0, rows=1000, open=0, missing=6)
@@ -487,7 +487,7 @@ class StoreBusyError(DocPlatformError):
     Call again later, or wait for the other sync with ``on_running="wait"``.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False, on_running="stop")  # no other sync is running
+        >>> Client(store="docs.db").sync("demo", "2026-01", by_path=False, on_running="stop")  # no other sync is running
         SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
     """
 

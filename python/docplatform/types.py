@@ -377,7 +377,7 @@ class SyncReport(NamedTuple):
         hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        >>> Client(store="docs.db").sync("demo", "2026-01", by_path=False)
         SyncReport(slices=31, cached=0, open=0, requests=31, rows=0, left=0, hours=None)
     """
 
@@ -408,7 +408,7 @@ class SyncFailure(NamedTuple):
     Example:
         >>> stub.fail_next(status=403, times=3)
         >>> try:
-        ...     Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        ...     Client(store="docs.db").sync("demo", "2026-01", by_path=False)
         ... except docplatform.SyncError as error:
         ...     print(error.failures[0].project_id, error.failures[0].date_from)
         demo 2026-01-01
@@ -432,8 +432,8 @@ class DatasetReport(NamedTuple):
         missing: Slices of the range that the store does not have.
 
     Example:
-        >>> report = Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11")
-        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        >>> report = Client(store="docs.db").sync("demo", "2026-01-05 to 2026-01-11")
+        >>> docplatform.export_dataset("visitors", store="docs.db")
         DatasetReport(written=7, kept=0, rows=7000, open=0, missing=0)
     """
 

@@ -2,7 +2,7 @@
 //!
 //! It is unknown how a service counts: over the last hour or by the hours of a clock, when a request arrives or when it is
 //! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
-//! its entry until an hour after its answer. The service counts it in between, because the entry is made before it is sent.
+//! its entry, made before it is sent, until an hour after its answer. The service counts it at some moment between these two.
 //!
 //! Clocks of processes may differ by hours. Time does not run backwards in a ledger: a request is entered at the later of the
 //! clock and the newest entry, so that the other processes count it. An entry is never changed by another process, and each
@@ -15,7 +15,7 @@ use crate::clock::{Millis, millis};
 use crate::config::account::Terms;
 use crate::http::rate_limit::Quota;
 
-/// The hour, in milliseconds, and a second for services that count in whole ones.
+/// An hour and a second, in milliseconds. The second is for services that count in whole seconds.
 pub const HOUR: Millis = 3_601_000;
 /// A request of a process that died may have been answered for at least this time after its entry.
 const MIN_PATIENCE: Millis = 60_000;

@@ -138,7 +138,7 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// Like [`Client::call`], without reading the answer. Waits for the budget move `deadline`.
+    /// Like [`Client::call`], without reading the answer. The time spent waiting for the budget is added to `deadline`.
     pub(crate) async fn fetch(
         &self,
         call: Call,
@@ -239,7 +239,7 @@ impl Client {
                 }
                 return Err(report.error(std::mem::take(&mut tries.failed), false));
             }
-            // With a budget, the ledger has the wait that the service asked for, however long it is.
+            // With a budget, the `Retry-After` of a 429 is in the ledger, so it is no pause here, and no setting limits it.
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only after a time that the service names.
             let waits_for_slot = spent && (!write || retry_after.is_some());

@@ -1,4 +1,5 @@
-//! The throttle: after a 429 or 503 with `Retry-After`, all calls of a client wait that are limited together.
+//! The throttle: until when each kind of call has to wait after a 429 or 503 with `Retry-After`. `attempt.rs` records it, and
+//! `admission.rs` waits.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -42,12 +43,13 @@ pub struct Throttled {
     pub status: u16,
 }
 
-/// The throttles of one origin and key, which a client shares with its handles. Each lane has two: without a ledger, and with one.
+/// The throttles of one origin and key, which a client shares with its handles. Each lane has two:
+/// the first holds every call, and the second is in the ledger of a budget as well, so calls with that ledger skip it.
 #[derive(Debug, Default)]
 pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 
 impl Throttle {
-    /// The throttle of `lane`, if its calls have to wait. With `has_ledger`, they wait as their ledger says instead.
+    /// The throttle of `lane`, if its calls have to wait. Calls with a ledger find in it what the second throttle says.
     pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
         let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
         let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));

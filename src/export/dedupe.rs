@@ -1,4 +1,5 @@
-//! Finds rows that come a second time, because the data moves or the service sends short pages.
+//! Finds rows that come a second time, because the data moves or the service sends short pages: those with a key, and whole pages.
+//! Repeats of rows without a key are found in `position.rs`, and `pager.rs` drops both.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -65,8 +66,8 @@ struct SeenRow {
 }
 
 /// A map by hashes, split into parts that grow one at a time, because a single map takes three times its memory while it
-/// grows. Part `k` has `2k + 33` of 768 shares (between the squares of `k + 16` and `k + 17`): as their sizes differ, the
-/// parts do not all grow at once.
+/// grows. The parts have different sizes, so that they do not all grow at once: of 768 shares, part `k` has `2k + 33` (those
+/// between the squares of `k + 16` and `k + 17`).
 #[derive(Debug)]
 struct ShardedMap<T>([HashMap<Packed, T, Hashed>; 16]);
 
@@ -95,7 +96,8 @@ impl<T: Copy> ShardedMap<T> {
     }
 }
 
-/// A page that was read: its rows, and the offset after its last possible row. From there on none of them can come twice.
+/// A page that was read: its rows, and the offset after the last row that it could have had. Once the export has passed that
+/// offset, none of its rows can come twice.
 #[derive(Debug)]
 struct SeenPage {
     rows: Vec<Identity>,
@@ -135,7 +137,8 @@ impl Seen {
         self.window = None;
     }
 
-    /// Whether a page with the same keys came before. Its counts may have changed, but the export would still never end.
+    /// Whether a page with the same keys came before. Only keys are compared: a service that
+    /// keeps sending the same keys makes an export endless, also if the counts change.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let key = |row: &Identity| {
             if row.has_key() {

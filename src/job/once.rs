@@ -139,7 +139,8 @@ pub async fn resolve(
     {
         Some(true) => Ok(()),
         Some(false) => Err(Error::argument(format!(
-            "nothing with an unknown outcome for this job is under the name {key} in project '{}': nothing was changed",
+            "nothing with an unknown outcome for this job is under the name {key} in project '{}', or another name has the job: \
+             nothing was changed",
             key.project_id
         ))),
         None => Err(Error::argument(format!(

@@ -26,7 +26,7 @@ const POLL_JITTER: f64 = 0.2;
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// The most of a status that is shown, in characters.
 const MAX_STATUS: usize = 60;
-/// A year. A longer wait counts as endless, because clocks could overflow.
+/// A longer `Retry-After` is cut to this year, so that adding it to a clock cannot overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 
 /// Receives the events of a wait.
@@ -152,8 +152,8 @@ impl Target {
     }
 }
 
-/// Polls until the job is final. If this call wrote to the job, the outcome of each error is that write's: a poll that was not sent
-/// does not allow another write.
+/// Polls until the job is final. If this call wrote to the job, each error has the outcome of that write, and not that of a poll:
+/// a poll that was not sent does not allow another write.
 pub fn wait<'a>(
     client: &'a Client,
     target: Target,
@@ -254,7 +254,7 @@ async fn until_final(
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
         let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
         if failure.is_none() && stale && at > settled {
-            // The old status counts after this time, so the next poll comes then.
+            // From this time on, the old status is believed, so the next poll comes then.
             at = settled.max(Instant::now());
         }
         if let Some(error) = failure

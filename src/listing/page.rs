@@ -44,7 +44,8 @@ pub struct Page {
     pub repaired: bool,
 }
 
-/// The parts of an answer that came so far. None has a default, because a missing flag would end an export in silence.
+/// The parts of an answer that came so far. A part that never came is an error and is not filled in: a missing flag for more rows,
+/// taken for false, would end an export in silence.
 #[derive(Default)]
 pub(crate) struct PageParts {
     pub(crate) totals: Option<Totals>,

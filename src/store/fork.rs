@@ -110,7 +110,8 @@ pub(super) fn forking() -> bool {
     FORKING.load(Ordering::Acquire) > 0
 }
 
-/// Called before a fork, on the thread that forks. Returns when no store is open, and keeps all closed.
+/// Called before a fork, on the thread that forks. Waits until no store is open, but not for ever, and lets none be opened until
+/// the fork is over.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);
     let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| open.connections > 0);

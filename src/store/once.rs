@@ -267,10 +267,12 @@ impl OnceNames {
             let is_ours = transaction.prepare(sql)?.exists(ours)?;
             let (base_url, OnceKey { project_id, name }) = (&client.owner.base_url, &key);
             let changed = match &job {
-                // The same job again changes nothing.
+                // The same job again changes nothing. A job that another name created is not this name's.
                 Some(job) if is_ours => transaction.execute(
                     "UPDATE once SET job = ?4, body = coalesce(body, ?5), size = coalesce(size, ?6)
-                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, message_to, ?4) = ?4",
+                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, message_to, ?4) = ?4
+                     AND (message_to IS NOT NULL OR NOT EXISTS (SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2
+                         AND name <> ?3 AND job = ?4 AND message_to IS NULL))",
                     (account, project_id, name, &job.id, body, size),
                 )?,
                 Some(job) => transaction.execute(

@@ -19,6 +19,8 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("vistors",), "Did you mean 'visitors'?"),
     (("trend",), "Did you mean 'visitors trend' or 'views trend'?"),
     (("versions",), "No such command 'versions'.\n"),
+    (("job", "lst"), "`docplatform job --help` lists the commands."),
+    (("job", "run", "-f", "prompts.jsonl"), "holds one object from names to prompts"),
     (("job", "run", "Fix", "the", "links"), "put quotes around it"),
     ((*JOB_RUN, "-f", "prompt.txt"), "not both"),
     (("job", "run", "-f", "/dev/zero"), "longer than 16 MiB"),

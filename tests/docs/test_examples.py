@@ -84,7 +84,7 @@ def test_the_stores_example_reads_what_was_fetched(run: Run, tmp_path: Path) -> 
     (piece,) = re.findall(
         PYTHON, (ROOT / "docs" / "store-tables.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    with StubServer(visitors=3) as stub, stub.client(store=tmp_path / "visitors.db") as client:
+    with StubServer(visitors=3) as stub, stub.client(store=tmp_path / "docs.db") as client:
         client.visitors(date_from="2026-01-01", date_to="2026-02-01").to_dicts()
     done = run(stub, "-c", f"{piece}\nprint(len(page['visitors']))")
     assert (done.out, done.err) == ("3\n", "")

@@ -139,7 +139,7 @@ def _to_file(way: str, table: Table, path: str | os.PathLike[str]) -> int:
 
 
 def encode(way: str, table: Table, file: _WholeFile) -> int:
-    """Writes to the temporary name of ``file``, and commits it."""
+    """Writes the table under the temporary name of ``file``. The caller commits it."""
     # After an error it is deleted now, because the traceback would keep it.
     with file:
         module = need(way)

@@ -74,7 +74,8 @@ def _report_usage(error: click.ClickException) -> None:
         say(context.get_usage())
     exits.usage(message)
     if context is not None:
-        say(f"`{context.command_path} --help` lists the options.")
+        listed = "commands" if isinstance(context.command, click.Group) else "options"
+        say(f"`{context.command_path} --help` lists the {listed}.")
 
 
 def _codes() -> str:

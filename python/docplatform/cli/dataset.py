@@ -18,8 +18,8 @@ from docplatform.cli.session import Session, arguments, logged, with_store
 
 EXAMPLE = """\b
 After each sync; files that are there already are kept, and with --strict a missing slice is exit code 1:
-  docplatform sync --last 30 docs --listing searches --store visitors.db
-  docplatform dataset lake --listing searches --store visitors.db --last 30 --strict
+  docplatform sync --last 30 docs --listing searches --store docs.db
+  docplatform dataset lake --listing searches --store docs.db --last 30 --strict
 
 """
 

@@ -103,6 +103,10 @@ def run(
 
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
+    if file is not None and file.endswith((".jsonl", ".ndjson")):
+        raise click.UsageError(
+            "a file of several prompts is .json, and holds one object from names to prompts; other files are one prompt"
+        )
     if file is not None and file.endswith(".json") and not prompt:
         if name is not None or not wait:
             raise click.UsageError(

@@ -6,9 +6,10 @@ import functools
 import logging
 import os
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypeAlias
 
 import click
 
@@ -26,9 +27,7 @@ from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-P = ParamSpec("P")
+    from collections.abc import Iterator
 
 
 def _store_option(help_: str) -> Decorator:
@@ -249,14 +248,16 @@ class Session:
             say(line)
 
 
-def _with(
-    *given: Callable[..., Any], fetches: bool = False, spends: bool = False
-) -> Callable[[Callable[Concatenate[Session, P], None]], Callable[..., None]]:
+ForSession: TypeAlias = Callable[[Callable[Concatenate[Session, ...], None]], Callable[..., None]]
+"""Gives a command the shared options, as its first argument."""
+
+
+def _with(*given: Callable[..., Any], fetches: bool = False, spends: bool = False) -> ForSession:
     """Gives a command options, and a :class:`Session` of them as its first argument."""
 
-    def decorate(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    def decorate(command: Callable[Concatenate[Session, ...], None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        def run(*args: Any, **kwargs: Any) -> None:
             # The rest are the command's own options.
             shared: dict[str, Any] = {
                 name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
@@ -271,19 +272,19 @@ def _with(
     return decorate
 
 
-with_job = _with(_JOB_PATH)
+with_job: ForSession = _with(_JOB_PATH)
 """For a command about jobs."""
-with_request = _with(_ON_BUDGET)
+with_request: ForSession = _with(_ON_BUDGET)
 """For a command that sends any request."""
-with_names = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
+with_names: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
 """For a command about the names of jobs, with the store that keeps them."""
-with_creation = _with(_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET)
+with_creation: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET)
 """For a command that creates jobs, with their budget."""
-with_store = _with(*_STORE, fetches=True)
+with_store: ForSession = _with(*_STORE, fetches=True)
 """For a command that may read a store."""
-with_budget = _with(*_BUDGET, fetches=True, spends=True)
+with_budget: ForSession = _with(*_BUDGET, fetches=True, spends=True)
 """For a command that spends the budget: its calls take the session's ``on_budget``."""
-with_fixes = _with(_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET, fetches=True, spends=True)
+with_fixes: ForSession = _with(_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET, fetches=True, spends=True)
 """Like ``with_budget``, for a command that may also create jobs."""
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 From cron, every hour; the next run fetches what the budget did not allow:
-  docplatform sync --last 30 --file projects.txt --store visitors.db \\
+  docplatform sync --last 30 --file projects.txt --store docs.db \\
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 
 \b
 At night, two listings in one order; the next night fetches what is left:
   docplatform sync --last 30 --file projects.txt --listing visitors --listing searches \\
-      --until 06:00 --store visitors.db --requests-per-hour 90
+      --until 06:00 --store docs.db --requests-per-hour 90
 
 """
 

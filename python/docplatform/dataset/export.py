@@ -94,11 +94,11 @@ def export_dataset(
         OSError: A file cannot be written.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11").rows
+        >>> Client(store="docs.db").sync("demo", "2026-01-05 to 2026-01-11").rows
         7000
-        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        >>> docplatform.export_dataset("visitors", store="docs.db")
         DatasetReport(written=7, kept=0, rows=7000, open=0, missing=0)
-        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        >>> docplatform.export_dataset("visitors", store="docs.db")
         DatasetReport(written=0, kept=7, rows=0, open=0, missing=0)
     """
     there = place(target, filesystem, listing)

@@ -94,9 +94,9 @@ def read_visitors(
             and none is named.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False).slices
+        >>> Client(store="docs.db").sync("demo", "2026-01", by_path=False).slices
         31
-        >>> trend = docplatform.read_visitors("visitors.db", "2026-01", every="day")
+        >>> trend = docplatform.read_visitors("docs.db", "2026-01", every="day")
         >>> trend
         TrendTable(31 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01', every='day')
         >>> trend.requests
@@ -202,9 +202,9 @@ def read_views(
             and none is named.
 
     Example:
-        >>> Client(store="visitors.db").sync("demo", "2026-01", listing="views", by_path=False).slices
+        >>> Client(store="docs.db").sync("demo", "2026-01", listing="views", by_path=False).slices
         31
-        >>> docplatform.read_views("visitors.db", "2026-01", every="day").sum()
+        >>> docplatform.read_views("docs.db", "2026-01", every="day").sum()
         Totals(human=1057715, ai=377949, total=1435664)
     """
     return _read(
