@@ -12,7 +12,7 @@ from docplatform.cli import files, output
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import whole
 from docplatform.cli.session import Session, with_request
-from docplatform.cli.writing import Writer
+from docplatform.cli.writing import Target, Writer
 
 EXAMPLE = """\b
 Examples:
@@ -79,7 +79,7 @@ def api(
             if session.json:
                 output.document(rows.to_dicts())
                 return
-            writer = Writer(None, "jsonl", raw=False, reading="Reading rows")
+            writer = Writer(None, "jsonl", Target(), "Reading rows")
             with writer.shown(quiet=session.quiet):
                 writer.write(rows)
             return

@@ -11,7 +11,6 @@ import click
 from docplatform import DocPlatformError, Job
 from docplatform.cli import exits, files, output
 from docplatform.cli.exits import Exit
-from docplatform.cli.output import Progress
 from docplatform.cli.params import check_prompt, read_text
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def start(
     **how: Any,
 ) -> JobsReport:
     """Runs the jobs. If it is interrupted, ``show`` gets the outcomes until then."""
-    progress = Progress(f"Running {output.count(len(prompts), 'job')}", quiet=session.quiet)
+    progress = session.progress(f"Running {output.count(len(prompts), 'job')}")
     try:
         with progress, progress.counting():
             return client.run_jobs(prompts, on_budget=session.on_budget, **how)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -12,15 +11,14 @@ from docplatform import DataWarning, Totals
 from docplatform._hooks import changes
 from docplatform._hooks.numbers import MINUS, percent
 from docplatform.cli import cost, output
-from docplatform.cli.days import PERIODS, beside, range_options, resolve
+from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.help import Command, number_option
-from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.output import count, shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
     from docplatform import Comparison
-    from docplatform.cli.days import Days
     from docplatform.cli.listings import Listing
     from docplatform.cli.writing import Target
 
@@ -33,7 +31,7 @@ def compare(listing: Listing) -> click.Command:
     """The command that compares a period of a listing with the one before."""
 
     @click.command("compare", cls=Command, epilog=PERIODS, help=_help(listing))
-    @range_options
+    @last_month_options
     @click.option(
         "--before",
         metavar="PERIOD",
@@ -64,8 +62,6 @@ def compare(listing: Listing) -> click.Command:
         of: Literal["human", "ai", "total"],
         target: Target,
     ) -> None:
-        if date_from is None and date_to is None:
-            date_from, date_to = resolve(("last month",), None, None, None)
         if date_from is None or date_to is None:
             raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
         pair = beside(date_from, date_to, "--before", before)
@@ -81,18 +77,17 @@ def compare(listing: Listing) -> click.Command:
         writer = begin_named(target, json=session.json)
         with (
             session.client() as client,
-            Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
+            session.progress(f"Reading {now.name} and {other.name}"),
             warnings.catch_warnings(),
         ):
             # The comparison's own warnings say the same, and name the period.
             warnings.simplefilter("ignore", DataWarning)
             read = getattr(client, f"compare_{listing.name}")
-            found: Comparison = read(_words(now), _words(other), on_budget=session.on_budget)
+            found: Comparison = read(now.written, other.written, on_budget=session.on_budget)
             if writer is not None:
                 writer.write(found)
         if session.json:
-            where: dict[str, Any] = {} if writer is None else {"file": target.name, "format": writer.format}
-            output.document({**_facts(found, number, of), **where})
+            output.document(_facts(found, number, of) | ({} if writer is None else writer.facts()))
             return
         if writer is None:
             for line in changes.lines(found):
@@ -112,7 +107,7 @@ def compare(listing: Listing) -> click.Command:
             ]
             output.table(rows, COLUMNS, title=changes.periods(found))
         elif writer.path is not None:
-            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(target.name)}: every path.")
+            session.say(f"{writer.said()}: every path.")
             session.say(
                 "The columns with significant in their names say which of them changed by more than chance explains."
             )
@@ -138,11 +133,6 @@ def _help(listing: Listing) -> str:
         "already cost nothing.\n\nPaths are listed that changed by more than chance, the growth of the whole site and the usual ups "
         f"and downs of its pages explain. With -o, the file has every path. {listing.in_short}."
     )
-
-
-def _words(days: Days) -> str:
-    """The days as a PERIOD that names the first and the last day."""
-    return f"{days.date_from} to {days.date_to - timedelta(1)}"
 
 
 def _change(before: int, now: int) -> tuple[int, int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -48,18 +48,40 @@ class Days(NamedTuple):
         """How many days it has."""
         return (self.date_to - self.date_from).days
 
+    @property
+    def written(self) -> str:
+        """The days as a PERIOD: ``2026-10``, or the first and the last one."""
+        if self.kind == "month":
+            return f"{self.date_from:%Y-%m}"
+        return f"{self.date_from} to {self.date_to - timedelta(1)}"
 
-def range_options(command: Callable[..., None]) -> Callable[..., None]:
+
+def _range_options(default: str | None) -> Decorator:
     """The range of a command: ``[PERIOD]``, ``--from`` and ``--to``, or ``--last``. The command takes ``date_from`` and ``date_to``."""
 
-    @functools.wraps(command)
-    def run(
-        *, period: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, **more: Any
-    ) -> None:
-        date_from, date_to = resolve(period, date_from, date_to, last)
-        command(date_from=date_from, date_to=date_to, **more)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(
+            *,
+            period: tuple[str, ...],
+            date_from: str | None,
+            date_to: str | None,
+            last: int | None,
+            **more: Any,
+        ) -> None:
+            ends = resolve(period, date_from, date_to, last)
+            if default is not None and ends == (None, None):
+                ends = resolve((default,), None, None, None)
+            command(date_from=ends[0], date_to=ends[1], **more)
 
-    return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
+        return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
+
+    return decorate
+
+
+range_options: Decorator = _range_options(None)
+last_month_options: Decorator = _range_options("last month")
+"""The same for a command that takes the last month without a range."""
 
 
 def every_option(every: str | None, ends: str = "are cut to fit") -> Decorator:

@@ -32,6 +32,10 @@ AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """The variables that replace the system's authorities, on Linux."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
+UNSAID = "the service did not say"
+SPENT = "wait: the requests of this hour are spent"
+SERVICE, KEY, PROJECT = "service", "key accepted", "project found"
+"""The findings about an answer."""
 
 
 class Finding(NamedTuple):
@@ -59,7 +63,8 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     request is recorded; nothing else is written.
     """
     settings = list(_settings(session))
-    code, answers = _code(settings), _not_asked()
+    code = _code(settings)
+    answers = [Finding(name, "unknown", NOT_ASKED) for name in (SERVICE, KEY, PROJECT)]
     if not any(finding.state == "wrong" for finding in settings):
         try:
             code, answers = _ask(session, listings=listings)
@@ -196,10 +201,6 @@ def _code(settings: list[Finding]) -> Exit:
     return Exit.KEY if wrong == ["API key"] else Exit.USAGE
 
 
-def _not_asked() -> list[Finding]:
-    return [Finding(name, "unknown", NOT_ASKED) for name in ("service", "key accepted", "project found")]
-
-
 def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
     """Sends one request, without retries; with ``listings``, one more for each."""
     begun = time.monotonic()
@@ -215,9 +216,9 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
         seconds = time.monotonic() - begun
         code, others = _others(client) if listings else (Exit.DONE, [])
     return code, [
-        Finding("service", "ok", f"answered in {seconds:.2f} s; this cost one request"),
-        Finding("key accepted", "ok", "yes"),
-        Finding("project found", "ok", "yes, and its visitors can be read"),
+        Finding(SERVICE, "ok", f"answered in {seconds:.2f} s; this cost one request"),
+        Finding(KEY, "ok", "yes"),
+        Finding(PROJECT, "ok", "yes, and its visitors can be read"),
         *others,
     ]
 
@@ -248,16 +249,15 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
 
 def _unread(listing: str, error: DocPlatformError) -> Finding:
     """Why a listing cannot be read although visitors can."""
-    said = _said(error)
+    state, advice = "wrong", "try again later"
     match error:
         case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
-            return Finding(listing, "wrong", said, "give the key the right to read it, in the dashboard")
+            advice = "give the key the right to read it, in the dashboard"
         case docplatform.NotFoundError():
-            return Finding(listing, "wrong", said, "ask whether your platform's plan includes it")
+            advice = "ask whether your platform's plan includes it"
         case docplatform.RateLimitError() | docplatform.BudgetError():
-            return Finding(listing, "unknown", said, "wait: the requests of this hour are spent")
-        case _:
-            return Finding(listing, "wrong", said, "try again later")
+            state, advice = "unknown", SPENT
+    return Finding(listing, state, _said(error), advice)
 
 
 def _said(error: DocPlatformError) -> str:
@@ -269,34 +269,29 @@ def _said(error: DocPlatformError) -> str:
 
 def _after(error: DocPlatformError) -> list[Finding]:
     """The findings about the service, the key and the project that follow from an error."""
-    said = _said(error)
-    answered = Finding("service", "ok", "answered; this cost one request")
-    taken, known = (
-        Finding("key accepted", "unknown", "the service did not say"),
-        Finding("project found", "unknown", "the service did not say"),
-    )
+    name, state = SERVICE, "wrong"
     match error:
         case docplatform.AuthenticationError():
-            advice = (
-                "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
-                "key of another kind is refused"
+            name, advice = (
+                KEY,
+                ("copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
+                "key of another kind is refused"),
             )
-            return [answered, Finding("key accepted", "wrong", said, advice), known]
         case docplatform.PermissionDeniedError():
-            advice = (
-                "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
-                "this machine's"
+            name, advice = (
+                KEY,
+                ("give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
+                "this machine's"),
             )
-            return [answered, Finding("key accepted", "wrong", said, advice), known]
         case docplatform.NotFoundError():
-            advice = "compare the project's id, and the path of the address, with the dashboard"
-            return [answered, taken, Finding("project found", "wrong", said, advice)]
+            name, advice = (
+                PROJECT,
+                "compare the project's id, and the path of the address, with the dashboard",
+            )
         case docplatform.BudgetError():
-            advice = "run it again after that, or with more --requests-per-hour"
-            return [Finding("service", "unknown", said, advice), taken, known]
+            state, advice = "unknown", "run it again after that, or with more --requests-per-hour"
         case docplatform.RateLimitError():
-            advice = "wait: the requests of this hour are spent"
-            return [Finding("service", "wrong", said, advice), taken, known]
+            advice = SPENT
         case docplatform.StatusError() | docplatform.ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
         case _:
@@ -304,4 +299,10 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "check the address, the network and the proxy; if your company has its own certificates, name them "
                 "with --ca-bundle"
             )
-    return [Finding("service", "wrong", said, advice), taken, known]
+    found = {
+        SERVICE: Finding(SERVICE, "ok", "answered; this cost one request"),
+        KEY: Finding(KEY, "unknown", UNSAID),
+        PROJECT: Finding(PROJECT, "unknown", UNSAID),
+        name: Finding(name, state, _said(error), advice),
+    }
+    return [*found.values()]

@@ -9,9 +9,8 @@ import click
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, every_option, range_options
 from docplatform.cli.help import Command, number_option, options
-from docplatform.cli.output import shown
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import summary, whole_site
+from docplatform.cli.visitors import whole_site
 from docplatform.cli.writing import begin, output_options
 
 if TYPE_CHECKING:
@@ -70,16 +69,11 @@ def export(listing: Listing) -> click.Command:
             requests = client.stats.requests
             totals = rows.totals() if listing.endpoint.has_totals and going.rows else None
         if session.json:
-            found = {"rows": going.rows, "requests": requests, "warnings": rows.warnings}
-            document = summary(target.name, date_from, date_to, totals, format=going.format, **found)
-            if not listing.endpoint.has_totals:
-                del document["totals"]
-            output.document(document)
+            counts = {"totals": totals and totals._asdict()} if listing.endpoint.has_totals else {}
+            found = {"requests": requests, "warnings": rows.warnings}
+            output.document({**going.facts(), **days, **counts, **found})
             return
-        where = f" to {shown(target.name)}" if going.path is not None else ""
-        session.say(
-            f"Wrote {output.count(going.rows, 'row')}{where}; it took {output.count(requests, 'request')}."
-        )
+        session.say(f"{going.said()}; it took {output.count(requests, 'request')}.")
         if totals is not None:
             session.say(whole_site(listing, totals))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,11 +16,11 @@ from docplatform import DocPlatformError, Job, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _period, _WholeFile
 from docplatform.cli import batch, cost, files, once, output
-from docplatform.cli.days import PERIODS, Days, range_options, resolve
+from docplatform.cli.days import PERIODS, Days, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, wait_options
-from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.output import count, shown
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
 
@@ -38,7 +37,7 @@ MAX_ONCE = 200
 
 
 @click.command("fix", cls=Command, epilog=PERIODS)
-@range_options
+@last_month_options
 @number_option(
     "-n",
     "--number",
@@ -76,8 +75,6 @@ def fix(
     visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
     printed. Review each of them, because its prompt quotes readers.
     """
-    if date_from is None and date_to is None:
-        date_from, date_to = resolve(("last month",), None, None, None)
     known = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
     if known is None:
         raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
@@ -101,8 +98,8 @@ def fix(
     most = ALL if wanted is not None and first is None else max(number, first or 0)
     code = Exit.DONE
     with session.client() as client, nullcontext() if markdown is None else _WholeFile(markdown) as file:
-        with Progress("Reading what readers say", quiet=session.quiet):
-            found = client.fix_first(written(days), n=most, on_budget=session.on_budget)
+        with session.progress("Reading what readers say"):
+            found = client.fix_first(days.written, n=most, on_budget=session.on_budget)
         show = partial(_show, session, found, days, file)
         if wanted is not None:
             rows = found[:first] if first else [row for row in found if subject(row) == wanted]
@@ -141,7 +138,7 @@ def plans(client: Client, days: Days) -> list[Plan]:
 def command(session: Session, days: Days, row: dict[str, Any]) -> str:
     """A command to copy that hands one problem to the agent. It needs a store."""
     store = () if session.store else ("--store", "docs.db")
-    return session.again("fix", written(days), "--run", subject(row), *store)
+    return session.again("fix", days.written, "--run", subject(row), *store)
 
 
 def subject(row: dict[str, Any]) -> str:
@@ -149,16 +146,9 @@ def subject(row: dict[str, Any]) -> str:
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
-def written(days: Days) -> str:
-    """The days as a PERIOD: ``2026-10``, or the first and the last one."""
-    if days.kind == "month":
-        return f"{days.date_from:%Y-%m}"
-    return f"{days.date_from} to {days.date_to - timedelta(1)}"
-
-
 def once_name(days: Days, row: dict[str, Any]) -> str:
     """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. One that cannot be a name ends in a digest instead."""
-    whole = f"fix:{written(days)}:{row['query'] or row['path']}"
+    whole = f"fix:{days.written}:{row['query'] or row['path']}"
     name = plain(whole)
     if name == whole and len(name.encode()) <= MAX_ONCE:
         return name

@@ -13,7 +13,7 @@ import click
 from docplatform import JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Decorator, Group, number_option, options
-from docplatform.cli.output import Progress, say, shown, whole
+from docplatform.cli.output import say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_creation, with_job, with_names
 
@@ -237,7 +237,7 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
         if not job.is_final:
             progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
-    with Progress(f"Waiting for job {shown(job)}", quiet=session.quiet) as progress:
+    with session.progress(f"Waiting for job {shown(job)}") as progress:
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:

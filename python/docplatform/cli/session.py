@@ -23,7 +23,7 @@ from docplatform import (
 )
 from docplatform.cli import exits, phrases, secrets
 from docplatform.cli.help import Decorator, number_option, options
-from docplatform.cli.output import count, say, shown
+from docplatform.cli.output import Progress, count, say, shown
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
@@ -241,6 +241,10 @@ class Session:
         if not found:
             raise click.UsageError("name a project, with --project or in DOCPLATFORM_PROJECT_ID")
         return found
+
+    def progress(self, text: str) -> Progress:
+        """Shows what the command waits for, unless ``--quiet`` is given."""
+        return Progress(text, quiet=self.quiet)
 
     def say(self, line: str) -> None:
         """Prints a line on stderr, unless ``--quiet`` is given."""

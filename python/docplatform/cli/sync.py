@@ -12,7 +12,6 @@ from docplatform.cli import cost, exits, output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
-from docplatform.cli.output import Progress
 from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, with_budget
 
@@ -102,7 +101,7 @@ def sync(
         ends = [(days["date_from"], days["date_to"])]
         cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
         return
-    progress = Progress("Filling the store", quiet=session.quiet)
+    progress = session.progress("Filling the store")
     printed = functools.partial(_print, session, slices)
     with session.client() as client:
         try:

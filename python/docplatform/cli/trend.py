@@ -13,7 +13,7 @@ from docplatform._native import _is_cut
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, slice_options
 from docplatform.cli.help import Command
-from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.output import count
 from docplatform.cli.report.words import AI_TRAFFIC
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import COUNTS
@@ -68,16 +68,14 @@ def trend(listing: Listing) -> click.Command:
         }
         with session.client() as client:
             plan = client._plan(listing.name, **slices, whole=whole)
-            progress = Progress(_announced(plan), quiet=session.quiet)
+            progress = session.progress(_announced(plan))
             with progress, progress.counting():
                 read = getattr(client, f"{listing.noun}_trend")
                 found: TrendTable = read(**slices, whole=whole, on_budget=session.on_budget, progress=True)
         if writer is not None:
             writer.write(found)
         if session.json:
-            where: dict[str, Any] = {"rows": found.to_dicts()}
-            if writer is not None:
-                where = {"file": target.name, "format": writer.format, "rows": writer.rows}
+            where = {"rows": found.to_dicts()} if writer is None else writer.facts()
             output.document({**_facts(found), **where})
             return
         if writer is None:
@@ -91,7 +89,7 @@ def trend(listing: Listing) -> click.Command:
                 title=ranges.name(date_from, date_to),
             )
         elif writer.path is not None:
-            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(target.name)}.")
+            session.say(f"{writer.said()}.")
         session.say(f"It took {count(found.requests, 'request')}. {listing.in_short} over days or paths.")
         session.say(AI_TRAFFIC)
         if found.open_from is not None:

@@ -11,7 +11,6 @@ from docplatform._hooks import ranges
 from docplatform.cli import cost, files, output
 from docplatform.cli.days import PERIODS, range_options
 from docplatform.cli.help import Command, number_option
-from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from docplatform import Visitors
     from docplatform.cli.listings import Listing
+    from docplatform.cli.output import Progress
     from docplatform.cli.writing import Target
 
 COUNTS = Totals._fields
@@ -98,16 +98,14 @@ def top(listing: Listing) -> click.Command:
             found: Visitors = getattr(client, listing.name)(
                 date_from=date_from, date_to=date_to, on_budget=session.on_budget
             )
-            with Progress(f"Reading {listing.name}", quiet=session.quiet) as progress, progress.counting():
+            with session.progress(f"Reading {listing.name}") as progress, progress.counting():
                 table = found.collect(progress=True)
             rows = table.top(number, by=by)
             if writer is not None:
                 writer.write(rows)
             site, requests = found.totals(), client.stats.requests
         if session.json:
-            where: dict[str, object] = {"rows": list(rows)}
-            if writer is not None:
-                where = {"rows": writer.rows, "file": target.name, "format": writer.format}
+            where = {"rows": list(rows)} if writer is None else writer.facts()
             spent = {"requests": requests, "warnings": table.warnings}
             days = {"date_from": date_from, "date_to": date_to}
             output.document({**days, "by": by, **spent, "totals": site._asdict(), **where})
@@ -119,7 +117,7 @@ def top(listing: Listing) -> click.Command:
                 title=ranges.name(date_from, date_to),
             )
         elif writer.path is not None:
-            session.say(f"Wrote {output.count(writer.rows, 'row')} to {shown(target.name)}, sorted by {by}.")
+            session.say(f"{writer.said()}, sorted by {by}.")
         session.say(f"It took {output.count(requests, 'request')}. {whole_site(listing, site)}")
 
     return run
@@ -128,14 +126,6 @@ def top(listing: Listing) -> click.Command:
 def whole_site(listing: Listing, found: Totals) -> str:
     """The totals of a listing in a sentence, which also says whether rows add up to them."""
     return f"{listing.in_short}: the whole site has {output.count(found.total, listing.noun)}."
-
-
-def summary(
-    file: str | None, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
-) -> dict[str, object]:
-    """The JSON document of a command that wrote a file."""
-    counts = totals and totals._asdict()
-    return {"file": file, "date_from": date_from, "date_to": date_to, "totals": counts, **more}
 
 
 def counted(

@@ -19,7 +19,7 @@ from docplatform._hooks import frames
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.help import Decorator, options
-from docplatform.cli.output import Progress, shown, whole
+from docplatform.cli.output import Progress, count, shown, whole
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
@@ -33,14 +33,23 @@ NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow", "xlsx": "to_excel"}
 """The formats that need a library, and the method that needs the same one."""
 
 
+class Target(NamedTuple):
+    """The options of a file to write, which a command gets as ``target``."""
+
+    name: str | None = None
+    format_: str | None = None
+    force: bool = False
+    raw: bool = False
+    bom: bool = False
+
+
 @dataclass
 class Writer:
     """Writes rows to a file, or to standard output if ``path`` is ``None``."""
 
     path: Path | None
     format: str
-    raw: bool
-    bom: bool = False
+    target: Target
     reading: str = "Reading visitors"
     """The text of the progress."""
     rows: int = 0
@@ -53,6 +62,15 @@ class Writer:
         quiet = quiet or (self.path is None and output.is_terminal(sys.stdout))
         with Progress(self.reading, quiet=quiet) as self.progress, self.progress.counting():
             yield
+
+    def facts(self) -> dict[str, object]:
+        """The file, for the JSON document of a command."""
+        return {"file": self.target.name, "format": self.format, "rows": self.rows}
+
+    def said(self) -> str:
+        """``Wrote 12 rows to january.csv``."""
+        where = "" if self.path is None else f" to {shown(self.target.name)}"
+        return f"Wrote {count(self.rows, 'row')}{where}"
 
     def check(self) -> None:
         """Fails if the file cannot be written, before any row is fetched."""
@@ -72,7 +90,9 @@ class Writer:
         counted: dict[str, Any] = {"progress": True} if isinstance(rows, Rows) else {}
         match self.format:
             case "csv":
-                self.rows = rows.to_csv(path, escape_formulas=not self.raw, bom=self.bom, **counted)
+                self.rows = rows.to_csv(
+                    path, escape_formulas=not self.target.raw, bom=self.target.bom, **counted
+                )
             case "jsonl":
                 self.rows = rows.to_jsonl(path, **counted)
             case "parquet":
@@ -126,16 +146,6 @@ def _spelled(value: date) -> str:
         return value.isoformat()
     text = value.isoformat().removesuffix("+00:00")
     return f"{text.rstrip('0') if value.microsecond else text}Z"
-
-
-class Target(NamedTuple):
-    """The options of a file to write, which a command gets as ``target``."""
-
-    name: str | None
-    format_: str | None
-    force: bool
-    raw: bool
-    bom: bool
 
 
 def output_options(default: str | None, otherwise: str) -> Decorator:
@@ -201,7 +211,7 @@ def begin(target: Target, *, json: bool, reading: str = "Reading visitors") -> W
             frames.need(NEEDS[kind])
     except ImportError:
         raise click.UsageError(frames.needs(NEEDS[kind], f"{kind} output")) from None
-    return Writer(path, kind, target.raw, target.bom, reading)
+    return Writer(path, kind, target, reading)
 
 
 def begin_named(target: Target, *, json: bool) -> Writer | None:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from docplatform.testing import _story as story
-from docplatform.testing._visitors import check_served, parse_days, parse_integer
+from docplatform.testing._visitors import Query, check_served, parse_days, parse_integer
 
 Rows = Sequence[Mapping[str, Any]]
 Given = int | Rows | Callable[[date, date], Rows] | None
@@ -129,42 +129,32 @@ SHAPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A query, as the stub understands it."""
-
-    days: range
-    start: int
-    limit: int
-    filters: dict[str, list[str]]
-
-
 class CursorListing:
     """The rows of a listing, page by page. A cursor holds the position and the days, so that it may be sent without the dates."""
 
     def __init__(self, name: str, given: Given) -> None:
-        self._name, self._shape, self._given = name, SHAPES[name], given
+        self.name, self._shape, self._given = name, SHAPES[name], given
         if given is not None:
             check_served(self._shape.items, given)
 
-    def parse(self, query: Mapping[str, str]) -> Asked:
+    def parse(self, query: Mapping[str, str]) -> Query:
         """Read the parameters as sent; a wrong one is a ``ValueError`` that names it."""
         limit = parse_integer(query, "limit", self._shape.default_limit, 1, self._shape.max_limit)
         days, start = parse_days(query), 0
         if "cursor" in query:
             days, start = _read_cursor(query["cursor"])
         filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
-        return Asked(days, start, limit, filters)
+        return Query(days, start, limit, filters)
 
-    def page(self, asked: Asked, problems: Problems) -> bytes:
+    def page(self, query: Query, problems: Problems) -> bytes:
         """The answer as JSON; ``problems`` are those that readers have on its days."""
-        shape, days = self._shape, asked.days
-        rows = [dict(row) for row in self._rows(days, problems) if _is_wanted(row, asked.filters)]
-        end, is_cut_off = asked.start + asked.limit, self._name.endswith("by-page")
-        answer: dict[str, Any] = {shape.items: rows[asked.start : end]}
+        shape, days = self._shape, query.days
+        rows = [dict(row) for row in self._rows(days, problems) if _is_wanted(row, query.filters)]
+        end, is_cut_off = query.offset + query.limit, self.name.endswith("by-page")
+        answer: dict[str, Any] = {shape.items: rows[query.offset : end]}
         if shape.has_more:
             answer["hasMore"] = end < len(rows)
-        if self._name == "searches":
+        if self.name == "searches":
             answer["totalSearches"] = len(rows)
         if not is_cut_off:
             answer["nextCursor"] = _cursor(days, end) if end < len(rows) else None

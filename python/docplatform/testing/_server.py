@@ -110,21 +110,19 @@ class StubServer:
                 "visitors": listing("visitors", visitors, totals),
                 "views": listing("views", visitors if views is None else views),
             },
-            {
-                "searches": CursorListing("searches", searches),
-                "feedback": CursorListing("feedback", feedback),
-                "feedback/by-page": CursorListing("feedback/by-page", feedback_by_page),
-                "assistant": CursorListing("assistant", conversations),
-            },
+            [
+                CursorListing("searches", searches),
+                CursorListing("feedback", feedback),
+                CursorListing("feedback/by-page", feedback_by_page),
+                CursorListing("assistant", conversations),
+            ],
             api_key=API_KEY,
             projects=self._projects,
             active_polls=_at_least(0, active_polls, "active_polls"),
             stale_polls=_at_least(0, stale_polls, "stale_polls"),
-            requests_per_hour=None
-            if requests_per_hour is None
-            else _at_least(0, requests_per_hour, "requests_per_hour"),
-            jobs_per_hour=None if jobs_per_hour is None else _at_least(0, jobs_per_hour, "jobs_per_hour"),
-            page_cap=None if page_cap is None else _at_least(1, page_cap, "page_cap"),
+            requests_per_hour=_limit(0, requests_per_hour, "requests_per_hour"),
+            jobs_per_hour=_limit(0, jobs_per_hour, "jobs_per_hour"),
+            page_cap=_limit(1, page_cap, "page_cap"),
         )
         self._changed = threading.Condition()  # guards all below, and the service
         self._events = 0
@@ -579,6 +577,10 @@ def _at_least(least: int, value: int, name: str) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, not {value}")
     return value
+
+
+def _limit(least: int, value: int | None, name: str) -> int | None:
+    return None if value is None else _at_least(least, value, name)
 
 
 def _seconds(value: float | timedelta, name: str) -> float:

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from math import ceil
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from docplatform.testing import _story as story
-from docplatform.testing._listings import CALLER_STATS, THREAD, Asked, CursorListing
+from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
-T = TypeVar("T", Query, Asked)
 HOUR = 3600.0
 DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
 """The ``prLink`` of a job; ``{number}`` is that of the job, counted from 1."""
@@ -258,7 +257,7 @@ class Service:
     def __init__(
         self,
         listings: Mapping[str, Listed],
-        by_cursor: Mapping[str, CursorListing],
+        by_cursor: Sequence[CursorListing],
         *,
         api_key: str,
         projects: Sequence[str] | None,
@@ -270,7 +269,7 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listings = listings
-        self._by_cursor = by_cursor
+        self._by_cursor = {one.name: one for one in by_cursor}
         self._api_key = api_key
         self._projects = projects
         self._active_polls = active_polls
@@ -285,8 +284,8 @@ class Service:
 
     def reset(self) -> None:
         """Back to how it was when new."""
-        self.jobs = []
-        self._jobs_by_id = {}
+        self.jobs.clear()
+        self._jobs_by_id.clear()
         self._scripts.clear()
         self._analytics.clear()
         self._created.clear()
@@ -385,7 +384,11 @@ class Service:
         return Answer(200, _encode(value).encode())
 
     def _page(
-        self, listing: str, call: Call, parse: Callable[[Mapping[str, str]], T], page: Callable[[T], bytes]
+        self,
+        listing: str,
+        call: Call,
+        parse: Callable[[Mapping[str, str]], Query],
+        page: Callable[[Query], bytes],
     ) -> Answer:
         try:
             # The last value of a repeated parameter counts.

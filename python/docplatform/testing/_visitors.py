@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from docplatform.testing import _story as story
 
@@ -32,6 +32,8 @@ class Query:
     days: range
     offset: int
     limit: int
+    filters: Mapping[str, list[str]] = field(default_factory=dict)
+    """The values of each column that are asked for."""
 
     @classmethod
     def parse(cls, query: Mapping[str, str]) -> Query:
@@ -82,14 +84,6 @@ def _parse_day(query: Mapping[str, str], name: str) -> int | None:
         raise ValueError(f"{name}: must be YYYY-MM-DD or an ISO 8601 date-time") from error
 
 
-class Listed(Protocol):
-    """The source of an analytics route's pages."""
-
-    def page(self, query: Query) -> bytes:
-        """The answer as JSON."""
-        ...
-
-
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -113,7 +107,7 @@ class MadeUpRows:
         self._totals = lru_cache(maxsize=64)(self._total)
 
     def page(self, query: Query) -> bytes:
-        """See :class:`Listed`. A range without readers has no rows."""
+        """The answer as JSON. A range without readers has no rows."""
         days = range(max(query.days.start, _FIRST), min(query.days.stop, _END))
         count = self._count if days else 0
         end = query.offset + query.limit
@@ -183,25 +177,9 @@ def _row(path: str, human: int, ai: int, total: int) -> str:
 
 
 class GivenRows:
-    """Rows as a test wrote them, in its order, whatever the dates asked for.
-
-    They are turned into JSON once. Without ``totals`` these are the sums of the rows, which
-    the service's would not be.
+    """Rows that a test makes for the days of each request. Without ``totals`` these are the sums of the rows, which the service's would
+    not be.
     """
-
-    def __init__(self, kind: _Kind, rows: Rows, totals: Mapping[str, Any] | None = None) -> None:
-        self._kind = kind
-        self._rows = [json.dumps(dict(row)) for row in rows]
-        self._totals = json.dumps(_sums(rows) if totals is None else dict(totals))
-
-    def page(self, query: Query) -> bytes:
-        """See :class:`Listed`."""
-        end = query.offset + query.limit
-        return _page(self._kind, self._totals, self._rows[query.offset : end], end < len(self._rows))
-
-
-class AskedRows:
-    """Rows that a test makes for the days of each request."""
 
     def __init__(
         self, kind: _Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
@@ -211,7 +189,7 @@ class AskedRows:
         self._totals = totals
 
     def page(self, query: Query) -> bytes:
-        """See :class:`Listed`."""
+        """The answer as JSON."""
         last = date.max.toordinal()
         start, stop = (date.fromordinal(min(day, last)) for day in (query.days.start, query.days.stop))
         rows = list(self._rows(start, stop))
@@ -230,14 +208,20 @@ Served = int | Rows | Callable[[date, date], Rows]
 """A number of made-up pages, rows, or a function that makes the rows of a range."""
 
 
+Listed = MadeUpRows | GivenRows
+"""The source of an analytics route's pages."""
+
+
 def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
     """The source for what a test gives; a ``ValueError`` or ``TypeError`` if that cannot be served."""
     check_served(kind, served)
+    if isinstance(served, int):
+        return MadeUpRows(kind, served, totals)
     if callable(served):
-        return AskedRows(kind, served, totals)
-    if not isinstance(served, int):
         return GivenRows(kind, served, totals)
-    return MadeUpRows(kind, served, totals)
+    # In the test's order, whatever the dates asked for, and added up only once.
+    rows = [dict(row) for row in served]
+    return GivenRows(kind, lambda *_: rows, _sums(rows) if totals is None else totals)
 
 
 def check_served(name: str, served: Any) -> None:

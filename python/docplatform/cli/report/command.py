@@ -12,20 +12,18 @@ import click
 
 from docplatform._native import _WholeFile
 from docplatform.cli import cost, exits, files, output
-from docplatform.cli.days import PERIODS, range_options, resolve
+from docplatform.cli.days import PERIODS, last_month_options
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.report import parts, reading
 from docplatform.cli.report.parts import Asked
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from docplatform.cli.report.figures import Change, Comparison
-    from docplatform.cli.report.reading import Found
+    from docplatform.cli.report.figures import Change, Comparison, Report
 
 HTML = (".html", ".htm", "")
 """File names with these endings are written as HTML; a name without one may be a device's."""
@@ -34,7 +32,7 @@ MARKDOWN = (".md", ".markdown")
 
 
 @click.command("report", cls=Command, epilog=PERIODS)
-@range_options
+@last_month_options
 @click.option(
     "-o",
     "--output",
@@ -100,8 +98,6 @@ def report(
     """
     if before is not None and no_compare:
         raise click.UsageError("--before and --no-compare contradict each other")
-    if date_from is None and date_to is None:
-        date_from, date_to = resolve(("last month",), None, None, None)
     if name is None:
         name = "-" if brief else "report.html"
     asked = Asked(
@@ -145,7 +141,7 @@ def report(
                 Path(file.path).write_text(written, encoding="utf-8")
                 file.commit()
     if session.json:
-        output.document(summary(name, date_from, date_to, found.totals, **_summary(found)))
+        output.document({"file": name, "date_from": date_from, "date_to": date_to, **_summary(found)})
     elif path is not None:
         session.say(
             f"Wrote {shown(name)} ({count(found.pages, 'page')} of the site, {count(sum(found.requests.values()), 'request')})"
@@ -162,7 +158,7 @@ def _again(name: str, title: str | None, site_url: str | None, *, brief: bool) -
     return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
 
 
-def _render(found: Found, path: Path | None, *, brief: bool) -> str:
+def _render(found: Report, path: Path | None, *, brief: bool) -> str:
     """The report in the format that the file's name asks for."""
     # Imported here: every command would wait for them, and for OpenSSL.
     if brief or (path is not None and path.suffix.lower() in MARKDOWN):
@@ -189,8 +185,9 @@ def _site(url: str) -> str:
     return url.rstrip("/")
 
 
-def _summary(found: Found) -> dict[str, Any]:
+def _summary(found: Report) -> dict[str, Any]:
     return {
+        "totals": found.totals and found.totals._asdict(),
         "period": found.name,
         "rows": found.rows,
         "requests": sum(found.requests.values()),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
 
+    from docplatform import DocPlatformError
     from docplatform._hooks.numbers import Days
     from docplatform.cli.report.parts import Part
 
@@ -257,6 +258,8 @@ class Report(Figures):
     """The command that adds such a part, and what it costs."""
     unfinished: bool = False
     """Whether the period had not ended yet."""
+    failed: DocPlatformError | None = None
+    """The error of a part that an option asked for."""
 
     @property
     def sides(self) -> list[tuple[str, Sequence[Change]]]:

@@ -13,7 +13,7 @@ import click
 
 from docplatform import DocPlatformError, Plan
 from docplatform.cli.days import beside
-from docplatform.cli.fix import plans, written
+from docplatform.cli.fix import plans
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ class Ahead:
 
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
-        period = () if self.days is None else (written(self.days),)
+        period = () if self.days is None else (self.days.written,)
         if part is Part.FIXES:
             return self.shared.again("fix", *period)
         option: tuple[str, ...] = ()
         if part is Part.COMPARISON and self.before is not None:
-            option = "--before", written(self.before)
+            option = "--before", self.before.written
         elif self.every is not None:
             option = "--every", self.every
         return self.shared.again("report", *period, *option, *self.asked.again)

@@ -6,7 +6,6 @@ If the period cannot be read, the report fails. If another part cannot be read, 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -15,8 +14,8 @@ from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
 from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
-from docplatform.cli.fix import command, written
-from docplatform.cli.output import Progress, shown
+from docplatform.cli.fix import command
+from docplatform.cli.output import shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
 from docplatform.cli.visitors import counted
@@ -34,15 +33,7 @@ MAX_KEPT = 40_000
 """The most rows that are kept while it is not known whether they will be compared."""
 
 
-@dataclass(kw_only=True)
-class Found(figures.Report):
-    """A report's figures as they were read."""
-
-    failed: DocPlatformError | None = None
-    """The error of a part that an option asked for."""
-
-
-def read(session: Session, client: Client, ahead: Ahead) -> Found:
+def read(session: Session, client: Client, ahead: Ahead) -> figures.Report:
     """Reads what is planned. Raises only if the period itself cannot be read."""
     reading = _Reading(session, client, ahead)
     reading.period()
@@ -61,7 +52,7 @@ class _Reading:
             date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
         )
         self._now: list[figures.Row] | None = None
-        self.found = Found(
+        self.found = figures.Report(
             project=session.project_id(),
             name=ranges.name(asked.date_from, asked.date_to) or "",
             days=days.number if days is not None else None,
@@ -85,7 +76,7 @@ class _Reading:
         is_certain = bool(plans) and (self._asked.named(Part.COMPARISON) or plans[0].exact)
         kept: list[figures.Row] | None = []
         found = self.found
-        with self._counted("the pages"), self._progress("Reading visitors") as progress:
+        with self._counted("the pages"), self._session.progress("Reading visitors") as progress:
             for row in counted(self._visitors, progress):
                 gathering.add(row)
                 if kept is not None:
@@ -114,7 +105,7 @@ class _Reading:
 
     def _pages(self, before: Days) -> None:
         text = f"Reading {before.name}"
-        with self._part(Part.COMPARISON), self._progress(text) as progress:
+        with self._part(Part.COMPARISON), self._session.progress(text) as progress:
             visitors = self._client.visitors(
                 date_from=before.date_from, date_to=before.date_to, on_budget=self._on_budget(Part.COMPARISON)
             )
@@ -141,10 +132,10 @@ class _Reading:
         if not self._affords(Part.FIXES, requests):
             return
         rows = None if self._now is None else ({"path": row[0], "human": row[1]} for row in self._now)
-        with self._part(Part.FIXES), self._progress("Reading what readers say"):
+        with self._part(Part.FIXES), self._session.progress("Reading what readers say"):
             on_budget = self._on_budget(Part.FIXES)
             read = fix_first(
-                self._client, written(days), self._asked.number, None, on_budget=on_budget, visitors=rows
+                self._client, days.written, self._asked.number, None, on_budget=on_budget, visitors=rows
             )
             shared = self._ahead.shared
             self.found.fixes = [(row, command(shared, days, row)) for row in cast("FixList", read)]
@@ -155,7 +146,7 @@ class _Reading:
         plans = self._ahead.plans.get(Part.TREND)
         if not plans or days is None or every is None or not self._affords(Part.TREND, plans[0].requests):
             return
-        with self._part(Part.TREND), self._progress(f"Reading the trend by {every}"):
+        with self._part(Part.TREND), self._session.progress(f"Reading the trend by {every}"):
             read = self._client.visitor_trend(
                 date_from=days[0], date_to=days[1], every=every, on_budget=self._on_budget(Part.TREND)
             )
@@ -176,7 +167,7 @@ class _Reading:
         left = self._client.stats.budget_left
         if left is not None and left < 1:
             return
-        with self._part(Part.COMPARISON), self._progress(f"Reading the totals of {before.name}"):
+        with self._part(Part.COMPARISON), self._session.progress(f"Reading the totals of {before.name}"):
             totals = self._client.visitor_totals(
                 date_from=before.date_from, date_to=before.date_to, on_budget="stop"
             )
@@ -199,9 +190,6 @@ class _Reading:
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Only a part that an option asked for may wait for the budget."""
         return self._session.on_budget if self._asked.named(part) else "stop"
-
-    def _progress(self, text: str) -> Progress:
-        return Progress(text, quiet=self._session.quiet)
 
     @contextmanager
     def _counted(self, what: str) -> Iterator[None]:
