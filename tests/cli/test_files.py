@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import stat
-import sys
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ import pytest
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, ROWS, TOTALS, Cli, kept, page, shell
 from helpers.exports import names, sheet
+from helpers.marks import posix
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
 
 EVIL = "=HYPERLINK(1)"
 EXPORT = ("visitors", "export", *JANUARY)

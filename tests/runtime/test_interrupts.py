@@ -6,16 +6,16 @@ Ctrl-C and SIGTERM in each phase of a call are in ``test_phases.py``.
 from __future__ import annotations
 
 import signal
-import sys
 import time
 
 import pytest
 
 from docplatform.testing import StubServer
+from helpers.marks import posix
 from helpers.phases import AT_ONCE, HOLD, UNKNOWN, pending
 from helpers.scripts import Script
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+pytestmark = posix
 
 PRELUDE = """
 import os, signal, sys, time
