@@ -135,19 +135,8 @@ def test_an_error_names_the_variable_it_came_from(
         face.make("dp_key", base_url=URL)
 
 
-BAD_KEYS = [
-    "",
-    "dp_secretpart\n",
-    "dp_secretp\u00e4rt",
-    "Bearer dp_secretpart",
-    "'dp_secretpart'",
-    "dp_secretpart\ud800",
-]
-"""One of each kind; all of them are tried in the core (src/config/options.rs)."""
-
-
 @pytest.mark.row("G9")
-@pytest.mark.parametrize("key", BAD_KEYS)
+@pytest.mark.parametrize("key", ["Bearer dp_secretpart", "dp_secretpart\ud800"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: StubServer, key: str) -> None:
     with pytest.raises(ValueError, match=re.compile("api[ _]key", re.IGNORECASE)) as caught:
         face.make(key, base_url=stub.url)
