@@ -35,6 +35,7 @@ from helpers.lake import (
     with_polars,
     with_pyarrow,
 )
+from helpers.marks import linux, posix
 from helpers.pages import page, row, serve
 from helpers.scripts import command, environment, run_command, run_script
 
@@ -401,7 +402,7 @@ def write_a_table(target: Path) -> None:
         Path.mkdir,
         pytest.param(
             lambda target: os.mkfifo(target),
-            marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders"),
+            marks=posix,
             id="pipe",
         ),
     ],
@@ -436,7 +437,7 @@ def test_a_file_of_another_version_is_left_alone(
     assert files(root) == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
+@posix
 @pytest.mark.parametrize(
     ("link", "dangling"),
     [
@@ -520,7 +521,7 @@ print("docplatform.dataset.export" in sys.modules, docplatform.export_dataset(sy
     assert set(dir(docplatform)) == {*docplatform.__all__, "errors", "types"}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")
+@linux
 def test_a_read_only_store_is_enough(stub: StubServer, store: Path, root: Path, tmp_path: Path) -> None:
     fill(store, stub)
     locked = tmp_path / "locked"
@@ -565,7 +566,7 @@ docplatform.export_dataset(root, store=store)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_killed_at_a_file_a_dataset_has_whole_files_only(
     stub: StubServer, store: Path, root: Path, where: str
