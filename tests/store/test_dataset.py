@@ -124,17 +124,6 @@ def test_a_file_system_of_arrow_has_whole_files_only(
     assert files(root) == before
 
 
-def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
-    fill(store, stub)
-    export_dataset(root, store=store)
-    before = files(root)
-    assert export_dataset(root, store=store) == DatasetReport(written=0, kept=4, rows=0, open=0)
-    assert files(root) == before
-    fill(store, stub, date_to="2024-01-06")
-    assert export_dataset(root, store=store) == DatasetReport(written=1, kept=4, rows=1_000, open=0)
-    assert {name: seen for name, seen in files(root).items() if "01-05" not in name} == before
-
-
 @pytest.mark.parametrize(
     ("every", "filled", "asked", "missing", "first"),
     [
