@@ -46,6 +46,10 @@ def test_a_listing_is_resumed_and_another_query_refused(face: Face) -> None:
     rows = [{"n": n} for n in range(600)]
     with StubServer(rows) as stub:
         client = face.client(stub)
+        some = client.paginate(VISITORS, items="visitors", page_size=200, prefetch=2, max_rows=350)
+        assert face.all(some) == rows[:350]
+        asked = [(request.query["offset"], request.query["limit"]) for request in stub.requests]
+        assert asked == [("0", "200"), ("200", "150")]
         params = {"dateFrom": date(2026, 1, 1), "tag": ["a", "b"]}
         listing = client.paginate(VISITORS, items="visitors", params=params, page_size=100)
         got = [face.next(listing) for _ in range(130)]

@@ -1,4 +1,4 @@
-"""Answers that stall, break off, are malformed or about something else, and connections that end while idle (rows C, D)."""
+"""Answers that break off or are about something else, and connections that end while idle (rows C)."""
 
 from __future__ import annotations
 
