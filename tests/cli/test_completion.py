@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
 from helpers.cli import SCRIPT
+from helpers.marks import posix
 from helpers.scripts import run_command, run_script
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the shells are POSIX's")
+pytestmark = posix
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 LINES = dict(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from helpers.cli import JANUARY, Cli
 from helpers.layers import Authority
+from helpers.marks import linux
 from helpers.scripts import Ended
 
 NAMES = ["client", "address", "project", "API key", "proxy", "service", "key accepted", "project found"]
@@ -162,7 +162,7 @@ def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.Mon
     assert "hush" not in ended.out + other.out
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's own store is used")
+@linux
 def test_authorities_that_the_environment_names_are_checked(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, authority: Authority
 ) -> None:

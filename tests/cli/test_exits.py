@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import signal
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,13 @@ from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
 from helpers.connection import answer
 from helpers.faults import READ_HEAD, SEND, FaultServer
+from helpers.marks import posix
 from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, run_script
 
 
 @pytest.mark.row("J12")
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 def test_the_help_lists_every_code(cli: Cli) -> None:
     assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 75, 130, 141, 143]
     signals = (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
@@ -112,7 +112,7 @@ def test_a_status_that_is_not_known_is_named_and_can_end_the_wait(cli: Cli) -> N
 
 
 @pytest.mark.row("J12")
-@pytest.mark.skipif(sys.platform == "win32", reason="it is ended with a signal")
+@posix
 def test_another_sync_at_work_is_75(stub: StubServer, store: Path) -> None:
     stub.latency = HOLD
     sync = ("sync", "--last", "1", "--on-running", "stop", "--store", str(store))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import stat
-import sys
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,56 +13,49 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, ROWS, TOTALS, Cli, kept, page, shell
-from helpers.exports import names, sheet
+from helpers.exports import names
+from helpers.marks import posix
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
 
 EVIL = "=HYPERLINK(1)"
 EXPORT = ("visitors", "export", *JANUARY)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    match path.suffix.lower():
-        case ".csv":
-            rows = pl.read_csv(path).to_dicts()
-        case ".jsonl":
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        case ".xlsx":
-            head, *lines = sheet(path)
-            rows = [dict(zip(map(str, head), line, strict=True)) for line in lines]
-            for row, name in itertools.product(rows, ("date_from", "date_to")):
-                if name in row:
-                    row[name] = date(1899, 12, 30) + timedelta(days=int(row[name]))
-        case ".parquet":
-            rows = pl.read_parquet(path).to_dicts()
-        case _:
-            rows = pl.read_ipc(path).to_dicts()
-    return [{k: str(v) if isinstance(v, date) else v for k, v in row.items()} for row in rows]
+    return (pl.read_csv(path) if path.suffix == ".csv" else pl.read_ndjson(path)).to_dicts()
 
 
 # -- formats ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.row("J15")
-@pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "v.xlsx", "V.CSV"])
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("v.csv", b""),
+        ("v.jsonl", b'{"'),
+        ("v.parquet", b"PAR1"),
+        ("v.arrow", b"ARROW1"),
+        ("v.xlsx", b"PK"),
+        ("V.CSV", b""),
+    ],
+)
 @pytest.mark.parametrize("command", ["export", "trend", "trend --by-path"])
-def test_the_name_of_a_file_chooses_its_format(cli: Cli, tmp_path: Path, command: str, name: str) -> None:
+def test_the_name_of_a_file_chooses_its_format(
+    cli: Cli, tmp_path: Path, command: str, name: str, begins: bytes
+) -> None:
+    """What is in the files of each format is tested in tests/files and tests/tables."""
     file = tmp_path / name
-    line = ("visitors", *command.split(), *JANUARY, "-o", str(file))
-    if command == "export":
-        rows = ROWS
-    else:
-        line = (*line, "--every", "week")
-        rows = json.loads(cli(*line[:-4], "--every", "week", "--json").out)["rows"]
-        cli.stub.reset()
+    every = () if command == "export" else ("--every", "week")
+    line = ("visitors", *command.split(), *JANUARY, "-o", str(file), *every)
     ended = cli(*line)
     assert (ended.status, ended.out) == (0, "")
-    assert f"Wrote {len(rows):,} rows to {file}" in ended.err
-    assert read(file) == rows
+    assert file.read_bytes().startswith(begins or (b"path," if command == "export" else b"date_from,"))
     found = json.loads(cli(*line, "--force", "--json").out)
-    assert (found["file"], found["format"], found["rows"]) == (str(file), name.lower()[2:], len(rows))
+    assert (found["file"], found["format"]) == (str(file), name.lower()[2:])
+    assert f"Wrote {found['rows']:,} rows to {file}" in ended.err
     assert names(tmp_path) == [name]
 
 
@@ -186,7 +176,7 @@ def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
 
 @posix
 @pytest.mark.row("I4")
-@pytest.mark.parametrize("name", ["v.csv", "v.parquet", "v.arrow", "v.jsonl", "v.xlsx", "-"])
+@pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "-"])
 def test_after_ctrl_c_an_export_with_a_store_continues(
     cli: Cli, tmp_path: Path, store: Path, name: str
 ) -> None:

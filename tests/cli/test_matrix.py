@@ -19,9 +19,8 @@ from docplatform import Client
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SOON, Cli, closed_pipe, kept
+from helpers.marks import posix
 from helpers.phases import HOLD, pending, with_a_job
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
 LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
 LINK = "https://github.com/example/docs/pull/"

@@ -12,9 +12,10 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SCRIPT, SOON, closed_pipe, run, shell, unread
+from helpers.marks import posix
 from helpers.scripts import Script, run_command, run_script
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
+pytestmark = posix
 
 GREEK = "διόρθωσε"
 LINK = "https://github.com/example/docs/pull/1"

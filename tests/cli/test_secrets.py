@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from helpers.cli import Cli
+from helpers.marks import linux, posix
 
 LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
 TRIED = ("--api-key", "--apikey", "--API_KEY", "--key", "--token", "--secret", "--password")
@@ -107,7 +107,7 @@ def test_a_private_file_is_read(cli: Cli, key_file: Path) -> None:
 
 
 @pytest.mark.row("H6")
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX's")
+@posix
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
 def test_a_file_that_others_can_read_is_refused(cli: Cli, key_file: Path, mode: int) -> None:
     key_file.chmod(mode)
@@ -135,7 +135,7 @@ def test_a_key_in_place_of_its_file_is_not_repeated(cli: Cli, monkeypatch: pytes
         assert "no file of the name" in ended.out + ended.err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@linux
 def test_a_pipe_can_take_the_place_of_the_file(cli: Cli, key_file: Path) -> None:
     read, write = os.pipe()
     os.write(write, key_file.read_bytes())

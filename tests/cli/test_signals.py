@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +15,14 @@ from docplatform.testing import StubServer
 from helpers.cli import SCRIPT
 from helpers.connection import answer
 from helpers.faults import APPLY, GATE, JOB, READ_ALL, SEND, FaultServer
+from helpers.marks import posix
 from helpers.once import posts
 from helpers.phases import HOLD, pending
 from helpers.scripts import Ended, Script, run_script
 
 pytestmark = [
     pytest.mark.row("A15"),
-    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's"),
+    posix,
 ]
 
 WAITS = "Waiting up to 5 s for the service's answer"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, LOST, SCRIPT, Cli, kept, page, shell
+from helpers.marks import posix
 from helpers.scripts import Script
 
 
@@ -49,7 +49,7 @@ def test_a_budget_is_that_of_one_organization_and_keeps_its_reserve(cli: Cli, st
     assert cli("visitors", "totals", *options, "--organization", "other").status == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 @pytest.mark.row("I4", "J12")
 @pytest.mark.parametrize("command", ["totals", "export", "trend"])
 def test_a_wait_for_the_budget_is_shown_once_and_ctrl_c_ends_it(cli: Cli, store: Path, command: str) -> None:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from helpers.cli import SCRIPT, SOON
+from helpers.marks import posix
 from helpers.scripts import Script, run_script
 
 LINK = "https://github.com/example/docs/pull/1"
@@ -66,7 +67,7 @@ def test_settings_of_the_environment_do_not_lead_away_from_the_stub() -> None:
     assert ended.status == 0, ended.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@posix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_is_passed_on_to_the_command(name: str) -> None:
     with Script(SCRIPT, "stub", "--run", "--", *PYTHON, LISTENS.format(name=name)) as script:
@@ -76,7 +77,7 @@ def test_a_signal_is_passed_on_to_the_command(name: str) -> None:
     assert (ended.status, ended.err) == (40 + signal.Signals[name], "")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@posix
 def test_ctrl_c_leaves_the_command_to_end_as_it_will() -> None:
     """A terminal interrupts both; here the stub alone is, and the command goes on."""
     waits = "print('ready', flush=True); input(); raise SystemExit(9)"

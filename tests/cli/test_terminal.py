@@ -15,9 +15,10 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SOON, page, run
+from helpers.marks import posix
 from helpers.scripts import environment
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX's")
+pytestmark = posix
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
 COUNTS = {"human": 1, "ai": 1, "total": 1_234}

@@ -15,9 +15,6 @@ from helpers import AnyClient, Face
 
 JOB = {"id": "job-1", "status": "active"}
 
-BAD_IDS = ["", "..", "job-1?x=1", "//evil.example", "job\r\nX-Evil: 1", "x" * 257]
-
-
 # -- projects --------------------------------------------------------------------------------------
 
 
@@ -68,11 +65,11 @@ def test_a_client_without_a_project_needs_one_in_the_call(face: Face, stub: Stub
 
 
 @pytest.mark.row("G8")
-@pytest.mark.parametrize("bad", BAD_IDS)
 def test_ids_that_could_change_the_path_are_refused_before_anything_is_sent(
-    face: Face, stub: StubServer, bad: str
+    face: Face, stub: StubServer
 ) -> None:
-    client = face.client(stub)
+    """One of them; all of them are tried in tests/rust/config/url.rs."""
+    client, bad = face.client(stub), ".."
     with_job: list[Callable[[AnyClient, str], Any]] = [
         lambda client, bad: client.get_job(bad),
         lambda client, bad: client.send_message(bad, "Fix it"),

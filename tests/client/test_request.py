@@ -184,25 +184,6 @@ def test_a_read_is_tried_again_and_a_write_is_not(face: Face, stub: StubServer) 
 # -- paths -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "https://evil.example/v1",
-        "/v1/../things",
-        "/v1/things?x=1",
-        "/v1/things\r\nX-Evil: 1",
-        "/v1/{id}",
-    ],
-)
-def test_paths_that_could_lead_elsewhere_are_refused(face: Face, stub: StubServer, path: str) -> None:
-    client = face.client(stub)
-    with pytest.raises(ValueError, match="path"):
-        client.request("GET", path)
-    with pytest.raises(ValueError, match="path"):
-        client.paginate(path, items="rows")
-    assert stub.peak_connections == 0
-
-
 def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) -> None:
     with StubServer(projects=("a&b",)) as stub:
         client = face.client(stub)

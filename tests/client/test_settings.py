@@ -135,19 +135,8 @@ def test_an_error_names_the_variable_it_came_from(
         face.make("dp_key", base_url=URL)
 
 
-BAD_KEYS = [
-    "",
-    "dp_secretpart\n",
-    "dp_secretp\u00e4rt",
-    "Bearer dp_secretpart",
-    "'dp_secretpart'",
-    "dp_secretpart\ud800",
-]
-"""One of each kind; all of them are tried in the core (src/config/options.rs)."""
-
-
 @pytest.mark.row("G9")
-@pytest.mark.parametrize("key", BAD_KEYS)
+@pytest.mark.parametrize("key", ["Bearer dp_secretpart", "dp_secretpart\ud800"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: StubServer, key: str) -> None:
     with pytest.raises(ValueError, match=re.compile("api[ _]key", re.IGNORECASE)) as caught:
         face.make(key, base_url=stub.url)
@@ -172,12 +161,10 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     ("max_retries", -1, ValueError, "^max_retries"),
     ("max_retries", 2**40, ValueError, "^max_retries"),
     ("max_response_bytes", 1023, ValueError, "^max_response_bytes"),
-    ("project_id", "a/b", ValueError, "^project_id"),
     ("project_id", "\ud800", ValueError, "^project_id"),
     ("job_path", "//evil.example/{id}", ValueError, "^job_path"),
     ("job_path", "/v2/agent/{project_id}/job", ValueError, "^job_path"),
-    # Plain http is for loopback literals alone.
-    ("base_url", "http://127.0.0.1.nip.io:{port}", ConfigurationError, "^base_url "),
+    # All of them are tried in tests/rust/config/url.rs.
     ("base_url", "http://docs.example.com", ConfigurationError, "allow_http=True"),
     ("base_url", "docs.example.com", ConfigurationError, "not a URL"),
     ("base_url", "https://user:hush@docs.example.com", ConfigurationError, "user name or password"),
@@ -196,14 +183,11 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
 @pytest.mark.row("G4", "G7")
 @pytest.mark.parametrize(("name", "value", "error", "why"), REFUSED)
 def test_a_setting_that_cannot_hold_is_refused_by_its_name_and_without_its_secrets(
-    face: Face, stub: StubServer, name: str, value: Any, error: type[Exception], why: str
+    face: Face, name: str, value: Any, error: type[Exception], why: str
 ) -> None:
-    if isinstance(value, str):
-        value = value.replace("{port}", stub.url.rpartition(":")[2])
     with pytest.raises(error, match=why) as caught:
         make(face, **{name: value})
     assert "hush" not in str(caught.value)
-    assert stub.peak_connections == 0
 
 
 def test_plain_http_to_other_hosts_may_be_allowed_and_no_retry_after_waited_for(face: Face) -> None:

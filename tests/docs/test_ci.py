@@ -10,12 +10,13 @@ import pytest
 
 from docplatform.cli.exits import MEANINGS
 from docplatform.testing import StubServer
+from helpers.marks import posix
 from helpers.scripts import Ended, run_command
 
 pytestmark = [
     pytest.mark.stub(active_polls=0),
     pytest.mark.one_python,
-    pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts"),
+    posix,
 ]
 
 ROOT = Path(__file__).parents[2]

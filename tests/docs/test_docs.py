@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import sqlite3
-import sys
 import sysconfig
 from contextlib import closing
 from importlib.metadata import metadata
@@ -20,6 +19,7 @@ from matplotlib.image import imread
 
 import docplatform
 from docplatform.cli.app import cli
+from helpers.marks import posix
 from helpers.scripts import run_command
 
 ROOT = Path(__file__).parents[2]
@@ -197,4 +197,4 @@ def test_the_tutorial_leads_to_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a POSIX shell")
+pytestmark = posix

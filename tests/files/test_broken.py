@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import signal
-import sys
 import warnings
 from pathlib import Path
 
@@ -17,11 +16,11 @@ from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
 from helpers.exports import FILES, ROWS, break_off, eventually, export, names, sums
+from helpers.marks import posix
 from helpers.pages import page, serve
 from helpers.scripts import Script, environment, run_script
 
 every_way = pytest.mark.parametrize("way", FILES)
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX's")
 
 
 @pytest.mark.row("E10", "J1")

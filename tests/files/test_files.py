@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import FILES, ROWS, export, names, read
+from helpers.marks import posix
 from helpers.scripts import command, run_command
 
 every_way = pytest.mark.parametrize("way", FILES)
-posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are POSIX's")
 
 
 @pytest.fixture(scope="module")

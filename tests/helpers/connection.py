@@ -63,7 +63,6 @@ class Connection:
         self.socket = accepted
         self.raw = Plain(accepted)
         self.layer: Layer = self.raw
-        self.opened = time.monotonic()
         self.ended: float | None = None
         """When the client said that nothing more comes, or broke off."""
         self.closed: float | None = None

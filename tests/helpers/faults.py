@@ -74,9 +74,9 @@ def GATE(gate: threading.Event) -> Step:  # noqa: N802
     return wait
 
 
-def TLS(context: Context, *, hang_up: bool = False) -> Step:  # noqa: N802
-    """Shake hands. ``hang_up``: with the last word of the server's part goes the end of all that it will say."""
-    return lambda connection: connection.use(Tls(connection.layer, context, hang_up))
+def TLS(context: Context) -> Step:  # noqa: N802
+    """Shake hands."""
+    return lambda connection: connection.use(Tls(connection.layer, context))
 
 
 # -- steps that end it -----------------------------------------------------------------------------
@@ -131,7 +131,6 @@ class FaultServer:
         self.connections: list[Connection] = []
         self.unscripted = 0
         self.open = 0
-        self.peak = 0
         self.faults: list[BaseException] = []
 
     def __enter__(self) -> Self:
@@ -174,11 +173,6 @@ class FaultServer:
         """The side effects."""
         return [request for connection in list(self.connections) for request in connection.applied]
 
-    @property
-    def received(self) -> int:
-        """How many bytes came, on all connections."""
-        return sum(len(connection.raw.bytes) for connection in list(self.connections))
-
     def wait_for(self, predicate: Callable[[Self], object], timeout: float = PATIENCE) -> None:
         """Return as soon as the predicate holds; it is asked whenever something happens."""
         with self._changed:
@@ -206,7 +200,6 @@ class FaultServer:
                 script = self._scripts.pop(0) if self._scripts else self._rest
                 self.unscripted += script is None
                 self.open += 1
-                self.peak = max(self.peak, self.open)
                 self.connections.append(connection)
                 self._changed.notify_all()
             steps = [RST] if script is None else [*script, FIN]

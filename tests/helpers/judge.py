@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date, timedelta
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from docplatform import Comparison
 from docplatform._native import _comparison
@@ -156,23 +156,3 @@ def sites() -> dict[str, tuple[list[int], list[int]]]:
         "all pages lose 30 %": (steep, [mean * 0.7 for mean in steep]),
     }
     return {name: (draw(rng, before), draw(rng, now)) for name, (before, now) in truths.items()}
-
-
-def flat_months(pages: int = 1_000) -> Callable[[date, date], list[dict[str, Any]]]:
-    """The rows of any month of a site like the stub's, but without its story: only the calendar moves them."""
-
-    def rows(since: date, until: date) -> list[dict[str, Any]]:
-        work = workdays((since, until))
-        rest = days((since, until)) - work
-        # A quarter of the visitors of each day but the first had been there before.
-        parts = [0.22 * (rank + 20) ** -0.75 * 0.75 for rank in range(pages)]
-        counts = [
-            (int(5_000 * part * (work + 0.4 * rest)), int(2_500 * part * (work + 0.85 * rest)))
-            for part in parts
-        ]
-        return [
-            {"path": f"/{rank % 12}/{rank}", "human": human, "ai": ai, "total": human + ai}
-            for rank, (human, ai) in enumerate(counts)
-        ]
-
-    return rows

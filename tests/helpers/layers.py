@@ -54,11 +54,10 @@ class Plain:
 class Tls:
     """TLS over another layer, so that either can be ended without the other."""
 
-    def __init__(self, below: Layer, context: Context, hang_up: bool = False) -> None:
+    def __init__(self, below: Layer, context: Context) -> None:
         self._below = below
         self._come, self._go = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._come, self._go, server_side=True)
-        self._hang_up = hang_up
 
     def _flush(self) -> None:
         if data := self._go.read():
@@ -75,10 +74,7 @@ class Tls:
             try:
                 self._tls.do_handshake()
             except ssl.SSLWantReadError:
-                spoke = bool(self._go.pending)
                 self._flush()
-                if spoke and self._hang_up:
-                    self._below.finish()
                 self._feed()
             except ssl.SSLError:
                 # The alert that says why is part of what the client is to see.
@@ -137,7 +133,6 @@ class Authority:
 def server_context(certificate: trustme.LeafCert) -> Context:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.configure_cert(context)
-    context.num_tickets = 0  # they would follow a handshake that was hung up
     # A client that offered HTTP/2 would get it, and be found out.
     context.set_alpn_protocols(["h2", "http/1.1"])
     return context

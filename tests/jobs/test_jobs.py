@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import Job, ResponseError, Source
+from docplatform import Job, Source
 from docplatform.testing import StubServer
 from helpers import Face
 
@@ -52,31 +52,6 @@ def test_raw_is_the_whole_body_as_it_was_sent(face: Face, stub: StubServer) -> N
     assert type(job.raw["big"]) is int
     job.raw["id"] = "changed"
     assert job.raw == body
-
-
-@pytest.mark.row("D5", "D16", "F4")
-@pytest.mark.parametrize(
-    ("body", "place"),
-    [
-        ([], "an object"),
-        ({"id": "job-1"}, "status"),
-        ({**FULL, "id": "../job-1"}, "id"),
-        ({**FULL, "id": "job-2"}, "not the requested one"),
-        ({**FULL, "source": {"repository": 5}}, r"source\.repository"),
-        ({**FULL, "createdAt": "0000-01-01T00:00:00Z"}, "createdAt"),
-        ("<html>captive portal</html>", "captive portal"),
-        (b"\xff\xfe", "status 200"),
-    ],
-)
-def test_an_unreadable_answer_is_a_response_error_that_says_where(
-    face: Face, stub: StubServer, body: object, place: str
-) -> None:
-    with pytest.raises(ResponseError, match=place) as caught:
-        read(face, stub, body)
-    error = caught.value
-    assert (error.status, error.request_id, error.outcome) == (200, "stub-00000001", None)
-    assert len(error.body or "") <= 257
-    assert len(stub.requests) == 1
 
 
 # -- the object ------------------------------------------------------------------------------------

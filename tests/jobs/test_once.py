@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -28,6 +27,7 @@ from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
 from helpers.exports import eventually
+from helpers.marks import posix
 from helpers.once import (
     CREATE,
     NAME,
@@ -45,7 +45,6 @@ from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, environment, run_script
 
 pytestmark = pytest.mark.row("M11")
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks are POSIX's")
 
 
 # -- the same name again -----------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -18,14 +17,13 @@ from docplatform.testing import StubServer
 from helpers import Face, SyncFace
 from helpers.children import tell
 from helpers.lake import alter, opened
+from helpers.marks import linux, posix
 from helpers.once import NAME, SCRIPTS, begin, create, done, is_unknown, posts, wait_until_read, write
 from helpers.phases import pending
 from helpers.preload import build
 from helpers.scripts import environment, run_script
 
 pytestmark = pytest.mark.row("M11")
-linux = pytest.mark.skipif(sys.platform != "linux", reason="the disk of the test's own is for Linux")
-posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and rights are POSIX's")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 from docplatform.testing import StubServer
 from helpers.cli import SCRIPT
 from helpers.faults import Blackhole
+from helpers.marks import linux, posix
 from helpers.once import NAME, PROMPT, posts
 from helpers.scripts import run_command, run_script
 
@@ -131,7 +132,7 @@ def test_a_copy_of_the_one_file_knows_the_names_after_any_normal_end(
     check(stub, copy)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="these start methods are POSIX's")
+@posix
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn", "fork pool"])
 def test_a_copy_of_the_one_file_knows_the_names_of_a_child_process(
     stub: StubServer, store: Path, tmp_path: Path, method: str
@@ -154,7 +155,7 @@ def test_a_copy_of_the_one_file_knows_the_names_after_a_command(
     check(stub, store.rename(tmp_path / "copy.db"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the queue of a port fills up in another way elsewhere")
+@linux
 def test_the_end_of_a_process_frees_the_name_of_a_request_that_never_left(
     stub: StubServer, store: Path
 ) -> None:

@@ -13,24 +13,12 @@ from docplatform import (
     DataWarning,
     JobFailedError,
     ServerError,
-    UnconfirmedWriteError,
     WaitTimeoutError,
 )
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
 
 SOON: dict[str, Any] = {"poll_interval": 0.01, "max_poll_interval": 0.02}
-
-
-@pytest.mark.parametrize("polls", [0, 1, 5])
-def test_a_wait_ends_with_the_first_final_status(face: Face, polls: int) -> None:
-    with StubServer(active_polls=polls) as stub:
-        client = face.client(stub)
-        job = face.run(client.create_job("Fix it"))
-        assert (job.status, job.is_final) == ("active", False)
-        done = face.run(client.wait_for_job(job, **SOON))
-        assert (done.id, done.status, done.is_final) == (job.id, "completed", True)
-        assert stub.jobs[0].polls == polls + 1
 
 
 @pytest.mark.parametrize("as_id", [True, False])
@@ -157,17 +145,6 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 # -- failures between polls ------------------------------------------------------------------------
 
 
-@pytest.mark.row("B14")
-@pytest.mark.parametrize("status", [401, 422])
-def test_other_failures_end_the_wait_with_the_last_job(face: Face, stub: StubServer, status: int) -> None:
-    client = face.client(stub)
-    with pytest.raises(Exception, match=f"status {status}") as caught:
-        face.run(client.run_job("Fix it", on_poll=lambda _: stub.fail_next(status=status), **SOON))
-    error: Any = caught.value
-    assert (error.status, error.job.id, error.job.status) == (status, "job-1", "active")
-    assert [request.status for request in stub.requests] == [201, 200, status]
-
-
 def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
     face: Face, stub: StubServer
 ) -> None:
@@ -207,14 +184,3 @@ def test_an_old_final_status_is_not_taken_for_the_new_one(face: Face, stale: int
         assert done.status == "completed"
         assert seen == [*["completed"] * stale, "active", "completed"]
         assert stub.jobs[0].prompts == ["Fix it", "And that"]
-
-
-def test_a_follow_up_whose_message_may_have_arrived_does_not_wait(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    job = finished(face, client)
-    sent = len(stub.requests)
-    stub.fail_next(drop=True, path="/message")
-    with pytest.raises(UnconfirmedWriteError) as caught:
-        face.run(client.follow_up(job, "And that", **SOON))
-    assert caught.value.outcome == "unknown"
-    assert len(stub.requests) == sent + 1

@@ -64,20 +64,6 @@ def test_the_query_comes_from_the_checkpoint_and_may_be_repeated(face: Face, giv
 
 
 @pytest.mark.row("E11")
-@pytest.mark.parametrize(
-    "other",
-    [{"date_from": "2026-01-02"}, {"project_id": "other"}, {"page_size": 50}],
-)
-def test_another_query_is_refused(face: Face, given: StubServer, other: dict[str, Any]) -> None:
-    client = face.client(given)
-    checkpoint = at(face, client.visitors(page_size=40, prefetch=0, **DATES), 10)
-    given.reset()
-    with pytest.raises(ValueError, match="resume: the checkpoint belongs to another query"):
-        client.visitors(resume=checkpoint, **other)
-    assert given.requests == []
-
-
-@pytest.mark.row("E11")
 def test_another_service_is_refused(face: Face, given: StubServer, stub: StubServer) -> None:
     checkpoint = face.client(given).visitors().checkpoint
     with pytest.raises(ValueError, match=rf"resume: .*{given.url}.*{stub.url}"):

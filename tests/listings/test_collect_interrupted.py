@@ -14,6 +14,7 @@ from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.exports import FILES, ROWS, dicts, eventually, export, names, progress, read
+from helpers.marks import linux
 from helpers.preload import build
 from helpers.scripts import run_script
 
@@ -159,7 +160,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="stands in for a function of the C library")
+@linux
 @pytest.mark.parametrize("way", FILES)
 def test_the_loop_runs_while_the_disk_is_slow(given: StubServer, way: str, tmp_path: Path) -> None:
     env = {"LD_PRELOAD": str(build("disk", tmp_path)), "DISK": str(tmp_path / "disk")}

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from docplatform import BudgetError, Plan, PlanSlice, read_visitors
+from docplatform import Plan, PlanSlice, read_visitors
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.pages import rows
@@ -167,24 +167,6 @@ def test_every_slice_has_the_number_of_its_days(
     assert str(trend.to_pandas()["days"].dtype) == "int64"
 
 
-def test_cut_slices_are_left_out_and_send_nothing(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    trend = face.run(client.visitor_trend("2026-01-01 to 2026-02-02", every="week", whole=True))
-    assert [str(row["date_from"]) for row in trend] == [
-        "2026-01-05",
-        "2026-01-12",
-        "2026-01-19",
-        "2026-01-26",
-    ]
-    assert (len(stub.requests), [row["days"] for row in trend]) == (4, [7] * 4)
-    assert (trend.date_from, trend.date_to) == (date(2026, 1, 5), date(2026, 2, 2))
-    for every, rows_ in (("day", 33), (None, 1)):
-        found = face.run(client.visitor_trend("2026-01-01 to 2026-02-02", every=every, whole=True))
-        assert len(found) == rows_
-    with pytest.raises(ValueError, match="no whole month"):
-        client.visitor_trend("2026-01-02 to 2026-01-30", every="month", whole=True)
-
-
 def test_by_path_a_row_is_a_slice_and_a_path(face: Face) -> None:
     given = rows(0, 300)
     with StubServer(given) as stub:
@@ -237,19 +219,6 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
             call(**later, every="day")
 
 
-def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    client = face.client(stub, store=store, requests_per_hour=20)
-    with pytest.raises(BudgetError) as caught:
-        face.run(client.visitor_trend(**JANUARY, on_budget="stop"))
-    assert caught.value.resets_at is not None
-    assert len(stub.requests) == 20
-    # The fetched days are there, for another budget too.
-    rest = face.run(client.with_options(requests_per_hour=None).visitor_trend(**JANUARY))
-    assert (rest.requests, len(rest), len(stub.requests)) == (11, 31, 31)
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -258,8 +227,6 @@ def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
         ({**JANUARY, "every": 7}, TypeError),
         ({"date_from": "2024-01-01T12:00", "date_to": "2024-02-01"}, ValueError),
         ({"date_from": "0001-01-01", "date_to": "9000-01-01", "every": "day"}, ValueError),
-        ({"date_from": None, "date_to": "2024-01-01"}, ValueError),
-        ({"date_from": "2024-01-01"}, ValueError),
     ],
 )
 def test_wrong_arguments_raise_at_the_call(
@@ -270,20 +237,3 @@ def test_wrong_arguments_raise_at_the_call(
         with pytest.raises(error):
             call(**arguments)
     assert not stub.requests
-
-
-def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
-    from matplotlib.figure import Figure
-
-    client = face.client(stub)
-    weeks = face.run(client.visitor_trend(**JANUARY, every="week"))
-    axes = Figure().subplots()
-    assert weeks.plot(ax=axes) is axes
-    people, agents = axes.get_lines()
-    whole = [row for row in weeks if row["days"] == 7]
-    assert list(people.get_ydata()) == [row["human"] for row in whole]
-    assert list(agents.get_ydata()) == [row["ai"] for row in whole]
-    assert axes.get_title().endswith("By week, January 2024")
-    paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
-    with pytest.raises(ValueError, match="by_path=False"):
-        paths.plot(ax=axes)

@@ -70,13 +70,6 @@ def test_totals_come_with_the_rows_and_cost_no_request(face: Face, given: StubSe
     assert len(given.requests) == 3
 
 
-def test_visitor_totals_are_one_request_for_one_row(face: Face, given: StubServer) -> None:
-    totals = face.run(face.client(given).visitor_totals(date_from="2026-01-01", date_to="2026-02-01"))
-    assert totals == TOTALS
-    (request,) = given.requests
-    assert request.query == {"dateFrom": "2026-01-01", "dateTo": "2026-02-01", "limit": "1", "offset": "0"}
-
-
 def test_pages_are_what_the_service_sent(face: Face, given: StubServer) -> None:
     pages = face.all(face.client(given).visitors().pages())
     assert all(isinstance(page, VisitorsPage) for page in pages)

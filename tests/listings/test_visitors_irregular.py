@@ -7,30 +7,12 @@ from typing import Any
 
 import pytest
 
-from docplatform import AsyncVisitors, DataChangedWarning, DataWarning, PaginationError
+from docplatform import AsyncVisitors, DataChangedWarning, DataWarning
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.pages import TOTALS, page, rows, serve
 
 MOVED = [page(rows(0, 10), True), page(rows(10, 20), totals={**TOTALS, "ai": 21})]
-
-
-@pytest.mark.row("E1", "E2")
-@pytest.mark.parametrize(
-    ("last", "why"), [([], "no rows"), (rows(0, 10), "same page again")], ids=["empty", "again"]
-)
-def test_a_page_without_progress_ends_the_export(
-    face: Face, stub: StubServer, last: list[Any], why: str
-) -> None:
-    served = [page(rows(0, 10), has_more=True), page(rows(10, 20), has_more=True), page(last, has_more=True)]
-    serve(stub, *served)
-    visitors = face.client(stub).visitors(page_size=10, prefetch=0)
-    got = [face.next(visitors) for _ in range(20)]
-    with pytest.raises(PaginationError, match=why) as caught:
-        face.next(visitors)
-    assert got == rows(0, 20)
-    assert caught.value.checkpoint == visitors.checkpoint
-    assert len(stub.requests) == 3
 
 
 @pytest.mark.row("E13")
@@ -52,22 +34,6 @@ def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> 
 
 
 # -- strict, and warnings as errors ----------------------------------------------------------------
-
-
-@pytest.mark.row("E6")
-def test_strict_makes_an_error_of_what_would_warn(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    serve(stub, *MOVED)
-    visitors = client.visitors(page_size=10, strict=True, prefetch=0)
-    got = [face.next(visitors) for _ in range(10)]
-    with pytest.raises(PaginationError, match="strict") as caught:
-        face.next(visitors)
-    assert caught.value.checkpoint == visitors.checkpoint
-    stub.reset()
-    serve(stub, *MOVED[1:])
-    with pytest.warns(DataChangedWarning, match=r"ai=.* ai=21"):
-        got += face.all(client.visitors(resume=caught.value.checkpoint))
-    assert got == rows(0, 20)
 
 
 @pytest.mark.parametrize("by_page", [True, False])

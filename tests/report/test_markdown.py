@@ -56,13 +56,6 @@ def test_nothing_in_a_path_is_obeyed_and_every_table_renders(site_url: str | Non
     assert "## \\*T\\*" in text
 
 
-def test_a_site_without_readers_says_what_to_check() -> None:
-    text = markdown.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
-    assert "**January 2026: no readers were recorded.** What to check:" in text
-    assert "- Is this the right project?" in text
-    assert "###" not in text
-
-
 def test_it_fits_into_a_comment_and_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [counted(("/" + "\u65e5" * 60 + f"/{at}") * 4, 2**60, 2**60) for at in range(1_000)]
     pages = [change(row["path"], 1, 2**60) for row in rows]

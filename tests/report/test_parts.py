@@ -283,20 +283,6 @@ def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
     assert found["requests"] == len(cli.stub.requests) == 8
 
 
-def test_a_budget_stops_a_part_that_was_asked_for(cli: Cli, file: Path) -> None:
-    budget = ["--requests-per-hour", "7", "--on-budget", "stop"]
-    ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-compare", *budget)
-    assert ended.status == 4
-    found = json.loads(ended.out)
-    assert found["left_out"] == {"trend": "the request limit was reached"}
-    assert found["totals"] is not None
-    assert "Not shown, because the request limit was reached." in file.read_text(encoding="utf-8")
-    # The range itself is not written in part.
-    file.unlink()
-    ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")
-    assert (ended.status, file.exists()) == (4, False)
-
-
 def test_warnings_say_where_they_come_from(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(status=200, body=body(("/a", 100)))
     cli.stub.fail_next(status=200, body=body(("/b", 1), ("/b", 2)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import ROWS, SCRIPT, Cli
+from helpers.marks import linux
 from helpers.reports import Parsed
 from helpers.scripts import run_script
 
@@ -128,7 +128,7 @@ def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.row("J13")
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@linux
 def test_a_million_rows_take_no_more_memory_than_some(tmp_path: Path) -> None:
     script = f"""
         import re

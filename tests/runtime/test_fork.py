@@ -60,14 +60,6 @@ def test_both_halves_go_on(stub: StubServer, warm: Client) -> None:
     assert not pending(stub)
 
 
-def test_both_halves_go_on_under_asyncio(stub: StubServer) -> None:
-    client = stub.async_client()
-    asyncio.run(use_async(client))
-    for number in range(ROUNDS):
-        assert in_child(lambda: asyncio.run(use_async(client))) == f"job-{2 + 2 * number}"
-        assert asyncio.run(use_async(client)) == f"job-{3 + 2 * number}"
-
-
 def test_children_of_children_go_on_also_with_a_client_never_used_before(stub: StubServer) -> None:
     with stub.client() as client:
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docplatform.testing import StubServer
+from helpers.marks import linux
 from helpers.scripts import run_script
 
 WATCHED = """
@@ -95,7 +96,7 @@ def test_it_reads_no_environment(watched: dict[str, Any]) -> None:
 
 
 @pytest.mark.row("I19")
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@linux
 def test_it_starts_no_thread_and_keeps_no_descriptor(watched: dict[str, Any]) -> None:
     assert (watched["threads"], watched["descriptors"]) == (1, 3)
 
@@ -107,7 +108,7 @@ def test_it_imports_nothing_heavy(watched: dict[str, Any], name: str) -> None:
 
 
 @pytest.mark.row("I19")
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@linux
 def test_a_client_starts_no_thread_before_its_first_call(stub: StubServer) -> None:
     script = """
 import os, sys

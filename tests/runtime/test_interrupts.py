@@ -6,16 +6,16 @@ Ctrl-C and SIGTERM in each phase of a call are in ``test_phases.py``.
 from __future__ import annotations
 
 import signal
-import sys
 import time
 
 import pytest
 
 from docplatform.testing import StubServer
+from helpers.marks import posix
 from helpers.phases import AT_ONCE, HOLD, UNKNOWN, pending
 from helpers.scripts import Script
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+pytestmark = posix
 
 PRELUDE = """
 import os, signal, sys, time
@@ -43,21 +43,6 @@ def test_ctrl_c_that_nobody_catches_ends_the_process_as_python_does(stub: StubSe
     assert traceback[-2] == "KeyboardInterrupt"
     assert UNKNOWN in traceback[-1]
     assert len(stub.jobs) == 1
-
-
-@pytest.mark.row("I5")
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGPIPE])
-def test_other_signals_have_their_usual_effect(stub: StubServer, number: signal.Signals) -> None:
-    stub.latency = HOLD
-    # Python itself ignores SIGPIPE; a script that wants it back, as filters do, gets it.
-    prepare = f"signal.signal({number}, signal.SIG_DFL)\n"
-    with Script(f"{PRELUDE}{prepare}client.get_job('job-1')", stub=stub) as script:
-        stub.wait_for(pending, timeout=30)
-        script.signal(number)
-        ended = script.end()
-    assert (ended.status, ended.out, ended.err) == (-number, "", "")
-    assert ended.seconds < AT_ONCE
-    stub.wait_for(lambda s: not pending(s))
 
 
 def test_a_handler_runs_while_a_call_is_blocked(stub: StubServer) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import pytest
 
 from docplatform.testing import StubServer
+from helpers.marks import linux
 from helpers.phases import with_a_job
 from helpers.scripts import Script, run_script
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+pytestmark = linux
 
 PRELUDE = """
 import asyncio, gc, json, os, random, sys, time

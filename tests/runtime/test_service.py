@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.keys import NEW, rotate
+from helpers.marks import posix
 from helpers.scripts import Script
 
 WORKER = """
@@ -67,7 +67,7 @@ def ask(port: int, name: str) -> str:
 
 @pytest.mark.one_python
 @pytest.mark.row("N3", "N13", "M11")
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 def test_three_workers_leave_no_name_unknown(stub: StubServer, tmp_path: Path) -> None:
     store, key = tmp_path / "docs.db", tmp_path / "key"
     key.write_text(stub.api_key)

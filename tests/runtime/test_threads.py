@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from docplatform import DocPlatformError, Job, TransportError, _native
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.marks import linux, posix
 from helpers.phases import HOLD, pending
 from helpers.preload import build
 from helpers.scripts import run_script
@@ -105,7 +105,7 @@ def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: St
 
 
 @pytest.mark.row("I16")
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 def test_an_iterator_in_a_handler_of_the_thread_that_waits_in_it_says_so(stub: StubServer) -> None:
     stub.latency = HOLD
     client = stub.client()
@@ -166,7 +166,7 @@ print(client.create_job("Fix it").id, asyncio.run(docplatform.AsyncClient().get_
 
 
 @pytest.mark.row("I11")
-@pytest.mark.skipif(sys.platform != "linux", reason="stands in for a function of the C library")
+@linux
 @pytest.mark.parametrize("when", ["from the start", "later"])
 def test_where_no_thread_can_be_started(when: str, stub: StubServer, tmp_path: Path) -> None:
     library, limit = build("threads", tmp_path), tmp_path / "limit"
@@ -220,7 +220,7 @@ for call in calls + reads:
 
 
 @pytest.mark.row("I11")
-@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
+@posix
 @pytest.mark.parametrize("at", ["cold", "warm"])
 def test_without_descriptors_a_call_says_so_and_recovers(stub: StubServer, at: str) -> None:
     ended = run_script(NO_DESCRIPTORS, at, stub=stub)

@@ -35,6 +35,7 @@ from helpers.lake import (
     with_polars,
     with_pyarrow,
 )
+from helpers.marks import linux, posix
 from helpers.pages import page, row, serve
 from helpers.scripts import command, environment, run_command, run_script
 
@@ -121,17 +122,6 @@ def test_a_file_system_of_arrow_has_whole_files_only(
         assert export_dataset(target, "2024-01-01 to 2024-01-04", **same).kept == 4
     assert export_dataset(root.as_uri(), store=store).kept == 4
     assert files(root) == before
-
-
-def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
-    fill(store, stub)
-    export_dataset(root, store=store)
-    before = files(root)
-    assert export_dataset(root, store=store) == DatasetReport(written=0, kept=4, rows=0, open=0)
-    assert files(root) == before
-    fill(store, stub, date_to="2024-01-06")
-    assert export_dataset(root, store=store) == DatasetReport(written=1, kept=4, rows=1_000, open=0)
-    assert {name: seen for name, seen in files(root).items() if "01-05" not in name} == before
 
 
 @pytest.mark.parametrize(
@@ -401,7 +391,7 @@ def write_a_table(target: Path) -> None:
         Path.mkdir,
         pytest.param(
             lambda target: os.mkfifo(target),
-            marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders"),
+            marks=posix,
             id="pipe",
         ),
     ],
@@ -436,7 +426,7 @@ def test_a_file_of_another_version_is_left_alone(
     assert files(root) == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
+@posix
 @pytest.mark.parametrize(
     ("link", "dangling"),
     [
@@ -520,7 +510,7 @@ print("docplatform.dataset.export" in sys.modules, docplatform.export_dataset(sy
     assert set(dir(docplatform)) == {*docplatform.__all__, "errors", "types"}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")
+@linux
 def test_a_read_only_store_is_enough(stub: StubServer, store: Path, root: Path, tmp_path: Path) -> None:
     fill(store, stub)
     locked = tmp_path / "locked"
@@ -565,7 +555,7 @@ docplatform.export_dataset(root, store=store)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_killed_at_a_file_a_dataset_has_whole_files_only(
     stub: StubServer, store: Path, root: Path, where: str

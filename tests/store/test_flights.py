@@ -5,19 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from docplatform.testing import StubServer
-from helpers import Face
 from helpers.exports import eventually, names
 from helpers.preload import build
 from helpers.scripts import Script
-
-SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 
 TRENDS = """
 import sys, docplatform
@@ -36,24 +31,6 @@ logging.basicConfig(stream=sys.stdout, level=logging.INFO)
 with docplatform.Client(store=sys.argv[1]) as client:
     print(len(client.visitors(date_from="2024-01-01", date_to="2024-02-01").collect()), flush=True)
 """
-
-
-def collect(client: Any) -> Any:
-    return client.visitors(**SETTLED).collect()
-
-
-@pytest.mark.stub(latency=0.05)
-def test_calls_at_once_share_their_requests(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    handles = [client, client.with_options(deadline=80.0), client.with_options(timeout=20.0)] * 3
-    tables = face.gather(partial(collect, one) for one in handles)
-    assert {len(table) for table in tables} == {1_000}
-    assert sum(table.requests for table in tables) == len(stub.requests) == 4
-    table = face.run(client.visitors(**SETTLED, refresh=True).collect())
-    assert (table.requests, len(stub.requests)) == (4, 8)
-    for again in (31, 0):
-        trends = face.gather(lambda: client.visitor_trend(**SETTLED) for _ in range(10))
-        assert sum(trend.requests for trend in trends) == again
 
 
 @pytest.mark.one_python

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from docplatform import DocPlatformError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
+from helpers.marks import posix
 from helpers.scripts import Script, environment, run_script
 
 SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
@@ -153,7 +153,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@posix
 def test_ctrl_c_ends_the_wait_for_a_locked_store(stub: StubServer, store: Path) -> None:
     stub.client(store=store).close()
     with locked(store):
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_the_wait_for_a_locked_store(stub: StubServer, store: Path) 
             assert (ended.status, ended.out) == (0, "interrupted\n"), ended.err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals and named pipes are POSIX's")
+@posix
 def test_ctrl_c_ends_the_wait_for_a_key_that_nobody_writes(stub: StubServer, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "key", 0o600)
     env = environment(stub, DOCPLATFORM_API_KEY="", DOCPLATFORM_API_KEY_FILE=str(tmp_path / "key"))

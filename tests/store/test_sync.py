@@ -55,30 +55,6 @@ def test_a_sync_that_the_budget_stopped_is_continued(face: Face, stub: StubServe
     assert (rest.cached, rest.requests, len(stub.requests)) == (1, 14, 20)
 
 
-def test_several_listings_share_one_order_and_a_time_that_is_over_makes_a_forecast(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    client = face.client(stub, store=store, requests_per_hour=3)
-    night: dict[str, Any] = {
-        "date_from": "2024-01-01",
-        "date_to": "2024-01-03",
-        "listing": ("views", "visitors", "views"),
-        "by_path": False,
-    }
-    now = datetime.now(UTC)
-    for over in (now, now.astimezone().replace(tzinfo=None), "2024-01-01T06:00"):
-        report = face.run(client.sync("demo", **night, until=over))
-        assert report == SyncReport(4, 0, 0, 0, 0, left=4, hours=1.0)
-    assert not stub.requests
-    tomorrow = now + timedelta(1)
-    with pytest.raises(BudgetError) as caught:
-        face.run(client.sync("demo", **night, until=tomorrow, on_budget="stop"))
-    assert caught.value.report == SyncReport(4, 0, 0, 3, 0, left=1, hours=1.0)
-    asked = [(request.path.rpartition("/")[2], request.query["dateFrom"]) for request in stub.requests]
-    first = "2024-01-01"
-    assert asked == [("views", first), ("visitors", first), ("views", "2024-01-02")]
-
-
 def test_a_time_of_day_is_the_next_one_in_local_time() -> None:
     now = datetime.now(UTC)
     local = now.astimezone()
@@ -86,6 +62,8 @@ def test_a_time_of_day_is_the_next_one_in_local_time() -> None:
         at = datetime.fromtimestamp((until(value) or 0) / 1000, zone)
         assert (at.hour, at.minute) == (6, 30)
         assert timedelta() < at - now < timedelta(hours=25)
+    for over in (now, local.replace(tzinfo=None), "2024-01-01T06:00"):
+        assert (until(over) or 0) / 1000 <= now.timestamp()
 
 
 def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, store: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import pickle
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers.exports import ROWS, collect
+from helpers.marks import linux
 from helpers.pages import row
 
 COUNT = pa.int64()
@@ -155,7 +155,7 @@ def test_capsules_are_of_their_kind(table: VisitorTable) -> None:
         pa.RecordBatchReader._import_from_c_capsule(stream)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
+@linux
 def test_unread_capsules_leak_nothing() -> None:
     with StubServer(visitors=10_000) as stub, stub.client() as client:
         pickled = pickle.dumps(client.visitors().collect())

@@ -10,7 +10,6 @@ import pytest
 
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
-from helpers import Face
 from helpers.exports import ROWS, collect
 from helpers.pages import row
 from helpers.scripts import run_script
@@ -42,13 +41,6 @@ def test_columns_have_the_dtypes_of_a_frame_made_by_hand(table: VisitorTable) ->
     pd.testing.assert_frame_equal(frame, by_hand)
     assert list(frame.dtypes) == [TEXT, np.int64, np.int64, np.int64]
     assert isinstance(frame.index, pd.RangeIndex)
-
-
-def test_a_listing_and_its_table_give_the_same_frame(
-    face: Face, given: StubServer, table: VisitorTable
-) -> None:
-    visitors = face.client(given).visitors()
-    pd.testing.assert_frame_equal(face.run(visitors.to_pandas()), table.to_pandas())
 
 
 def test_a_frame_without_rows_has_the_same_dtypes() -> None:

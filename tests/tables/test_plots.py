@@ -396,12 +396,14 @@ def test_a_chart_can_be_drawn_into_given_axes() -> None:
     assert plt.get_fignums() == [figure.number]
 
 
-def test_wrong_plot_arguments_are_value_errors() -> None:
+def test_wrong_plot_arguments_are_value_errors(client: Client) -> None:
     found = collect(counted(3))
     with pytest.raises(ValueError, match="n: must be 1 or more"):
         found.plot(0)
     with pytest.raises(ValueError, match="by: must be one of human, ai, total"):
         found.plot(by="path")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="by_path=False"):
+        client.visitor_trend("2024-01", every=None, by_path=True).plot()
     assert plt.get_fignums() == []
 
 

@@ -274,14 +274,18 @@ def _after(error: DocPlatformError) -> list[Finding]:
         case docplatform.AuthenticationError():
             name, advice = (
                 KEY,
-                ("copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
-                "key of another kind is refused"),
+                (
+                    "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
+                    "key of another kind is refused"
+                ),
             )
         case docplatform.PermissionDeniedError():
             name, advice = (
                 KEY,
-                ("give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
-                "this machine's"),
+                (
+                    "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
+                    "this machine's"
+                ),
             )
         case docplatform.NotFoundError():
             name, advice = (
