@@ -93,15 +93,16 @@ async fn a_name_whose_job_no_call_creates_is_never_being_created() {
         assert!(unknown(create(&clients[0], &under, &ear).await));
         let looks = join_all(clients.iter().map(|client| create(client, &under, &ear)));
         let lists = join_all(clients.iter().map(|client| once::list(client, &project)));
+        let id = format!("job-{number}");
         let job = NamedJob {
-            id: segment("job-1"),
+            id: segment(&id),
             last: None,
         };
         let resolve = once::resolve(&clients[2], &project, name(&under), Some(job));
         let (looks, lists, resolved) = tokio::join!(looks, lists, resolve);
         resolved.unwrap();
         for look in looks {
-            assert!(look.as_ref().is_ok_and(|job| job.id.as_str() == "job-1") || unknown(look));
+            assert!(look.as_ref().is_ok_and(|job| job.id.as_str() == id) || unknown(look));
         }
         for (_, state) in lists.into_iter().flat_map(Result::unwrap) {
             assert_ne!(state, NameState::Creating);
