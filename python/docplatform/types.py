@@ -6,7 +6,6 @@ from datetime import date
 from typing import Any, NamedTuple, TypedDict
 
 import docplatform
-from docplatform._hooks.numbers import count
 
 __all__ = [
     "Attempt",
@@ -351,6 +350,8 @@ class Plan(NamedTuple):
 
     def __str__(self) -> str:
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
+        from docplatform._hooks.numbers import count
+
         known = "" if self.exact else "about " if self.estimated else "at least "
         unknown = "size unknown: " if known == "at least " else ""
         waits = "" if not self.hours else f", {known}{count(int(self.hours), 'hour')} to wait for the budget"

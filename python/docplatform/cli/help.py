@@ -11,16 +11,17 @@ import click
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 """Gives a command options."""
 
+STORE_SETTINGS = (
+    "store",
+    "requests_per_hour",
+    "reserve",
+    "jobs_per_hour",
+    "settle_days",
+    "organization",
+)
+"""The options of the store and the budget that the client takes under the same name."""
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Store and budget": (
-        "store",
-        "requests_per_hour",
-        "reserve",
-        "jobs_per_hour",
-        "settle_days",
-        "organization",
-        "on_budget",
-    ),
+    "Store and budget": (*STORE_SETTINGS, "on_budget"),
     "Connection": ("base_url", "project", "api_key_file", "ca_bundle"),
 }
 LEAST_ALIKE = 0.8

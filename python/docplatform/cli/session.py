@@ -22,7 +22,7 @@ from docplatform import (
     WaitWarning,
 )
 from docplatform.cli import exits, phrases, secrets
-from docplatform.cli.help import Decorator, number_option, options
+from docplatform.cli.help import STORE_SETTINGS, Decorator, number_option, options
 from docplatform.cli.output import Progress, count, say, shown
 from docplatform.cli.params import FILE
 
@@ -110,18 +110,7 @@ _ON_BUDGET = click.option(
 )
 _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
-_SETTINGS = (
-    "base_url",
-    "ca_bundle",
-    "job_path",
-    "store",
-    "requests_per_hour",
-    "reserve",
-    "jobs_per_hour",
-    "settle_days",
-    "organization",
-    "refresh",
-)
+_SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
 _REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store", "organization")
 """The options that are repeated in a command to copy: without them it would reach another service, project or key."""

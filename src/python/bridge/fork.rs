@@ -1,5 +1,5 @@
-//! Python's hooks of a fork: while the process forks, no store is open (`store/fork.rs` closes them). After it, [`runtime`](crate::python::bridge::runtime) makes
-//! another runtime for the child.
+//! Python's hooks of a fork. Before it, `store/fork.rs` waits until no store is open. After it,
+//! [`runtime`](crate::python::bridge::runtime) makes another runtime for the child.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
