@@ -336,7 +336,7 @@ def test_different_names_do_not_wait_for_each_other(face: Face, stub: StubServer
 
 def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer, store: Path) -> None:
     with creating(stub, store):
-        hasty = face.client(stub, store=store, deadline=1)
+        hasty = face.client(stub, store=store, deadline=5)
         with pytest.raises(RequestTimeoutError, match="still under way") as caught:
             create(face, hasty)
         assert (caught.value.outcome, caught.value.deadline_exceeded) == ("not_sent", True)
@@ -395,7 +395,7 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
         child = int(parent.read())
         try:
             with pytest.raises(RequestTimeoutError, match="still under way"):
-                create(face, face.client(stub, store=store, deadline=1.5))
+                create(face, face.client(stub, store=store, deadline=5))
             parent.signal(signal.SIGKILL)
             parent.end()
             assert is_unknown(face, face.client(stub, store=store, deadline=5))
