@@ -48,6 +48,7 @@ def test_a_quiet_site_has_nothing_to_fix(cli: Cli) -> None:
 def test_a_dry_run_sends_nothing(cli: Cli, stub: StubServer, tmp_path: Path) -> None:
     ended = cli(*FIX, "--dry-run", "--run", "3", "--json")
     assert (ended.status, json.loads(ended.out)["requests"], stub.requests) == (0, 5, [])
+    assert "The prompts are made of what is read, so they are not known yet" in ended.err
     store = ("--store", str(tmp_path / "docs.db"))
     cli(*FIX, *store)
     assert json.loads(cli(*FIX, *store, "--dry-run", "--json").out)["requests"] == 0
@@ -98,6 +99,12 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     phrase = cli(*run, "--run", "search:terraform provider")
     assert (phrase.status, posts(stub)) == (0, 4)
     assert "search:terraform provider" in phrase.out
+    listed = cli(*FIX, "--store", str(tmp_path / "docs.db"), "--json")
+    found = {row["path"]: row["job"] for row in json.loads(listed.out)["rows"]}
+    assert [found[path] for path in PATHS] == [job.id for job in stub.jobs[:3]]
+    assert f"Already handed to the docs agent: {', '.join(PATHS)}" in listed.err
+    brief = cli("report", "2026-10", "--brief", "--store", str(tmp_path / "docs.db"))
+    assert brief.out.count("The docs agent has a job for it already") == 3
 
 
 def test_failed_and_unknown_jobs_end_with_their_exit_codes(

@@ -78,6 +78,12 @@ def test_a_signal_is_passed_on_to_the_command(name: str) -> None:
 
 
 @posix
+def test_an_interrupted_command_ends_its_stub_too() -> None:
+    ended = run_script(SCRIPT, "stub", "--run", "--", *PYTHON, "raise SystemExit(130)")
+    assert (ended.status, ended.err) == (130, "The stub has ended, too, and its jobs with it.\n")
+
+
+@posix
 def test_ctrl_c_leaves_the_command_to_end_as_it_will() -> None:
     """A terminal interrupts both; here the stub alone is, and the command goes on."""
     waits = "print('ready', flush=True); input(); raise SystemExit(9)"

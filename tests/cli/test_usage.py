@@ -40,6 +40,8 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("visitors", "totals", ""), 'period "" is not known'),
     (("visitors", "totals", "--store", "latin.txt"), "not an SQLite file"),
     (("visitors", "top", "-n", "0"), "--number"),
+    (("visitors", "top", "--limit", "5"), "Did you mean '--number'?"),
+    (("report", "--month", "2026-10"), "A PERIOD such as 2026-10 is an argument"),
     (("visitors", "export", "-o", "v.ods"), "ends in .csv, .jsonl, .parquet, .arrow, .xlsx"),
     (("visitors", "export", "-o", "v"), "--format"),
     (("visitors", "export", "--format", "parquet"), "parquet needs a file"),

@@ -74,7 +74,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
     )
-    assert len(shown) == 10
+    assert len(shown) == 11
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
             assert run(stub, "-c", code).out == output

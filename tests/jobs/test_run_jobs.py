@@ -197,7 +197,9 @@ def test_the_command_runs_the_prompts_of_a_file(cli: Cli, stub: StubServer, tmp_
     for expected in (2, 2):
         ended = cli(*command, "--json")
         assert ended.status == 0, ended.err
-        assert [job["result"] for job in json.loads(ended.out)["jobs"]] == ["done", "done"]
+        found = json.loads(ended.out)
+        assert [job["result"] for job in found["jobs"]] == ["done", "done"]
+        assert [found[result] for result in ("done", "failed", "unknown")] == [2, 0, 0]
         assert posts(stub) == expected
     assert "https://github.com/example/docs/pull/1" in cli(*command).out
     stub.script_job("failed")

@@ -91,7 +91,13 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
     found = comparison(
         totals=Totals(8_000, 300, 8_100), fallers=moved, new=[change(f"/new-{at}", 0, 90) for at in range(9)]
     )
-    row = {"path": "/auth", "query": None, "readers": 1, "why": "2 of 3 ratings are thumbs down."}
+    row = {
+        "path": "/auth",
+        "query": None,
+        "readers": 1,
+        "why": "2 of 3 ratings are thumbs down.",
+        "job": None,
+    }
     fixes = [(row | {"path": f"/fix/{at}"}, f"docplatform fix --run /fix/{at}") for at in range(9)]
     report = made(
         totals=Totals(600, 330, 800), comparison=found, fixes=fixes, left_out={"comparison": "it is large"}

@@ -286,8 +286,20 @@ def test_a_page_that_agents_still_read_has_not_vanished() -> None:
 
 
 def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
-    page_ = {"path": "/auth", "query": None, "readers": 1_234, "why": "9 of 10 ratings are thumbs down."}
-    phrase = {"path": None, "query": "<b>", "readers": 1, "why": "1 search ended without a click."}
+    page_ = {
+        "path": "/auth",
+        "query": None,
+        "readers": 1_234,
+        "why": "9 of 10 ratings are thumbs down.",
+        "job": None,
+    }
+    phrase = {
+        "path": None,
+        "query": "<b>",
+        "readers": 1,
+        "why": "1 search ended without a click.",
+        "job": "job-1",
+    }
     found = comparison(fallers=[change("/auth", 500, 300), change("/b", 500, 300)])
     report = made(comparison=found, fixes=[(page_, "docplatform fix 1"), (phrase, "docplatform fix 2")])
     html = page.render(report)
@@ -296,7 +308,10 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
             'Improve <bdi dir="ltr">/auth</bdi>: 9 of 10 ratings are thumbs down. Estimated readers: 1,234.'
             "<code>docplatform fix 1</code>"
         ),
-        "Help readers who search for “&lt;b&gt;”: 1 search ended without a click.<code>docplatform fix 2</code>",
+        (
+            "Help readers who search for “&lt;b&gt;”: 1 search ended without a click. The docs agent has a job for it already; "
+            "the command shows its pull request.<code>docplatform fix 2</code>"
+        ),
     ]
     # No other sentence names the page.
     assert "2 pages stand out with fewer readers, among them /b (\u2212200)." in Parsed(html).text

@@ -65,6 +65,8 @@ def test_an_empty_table_prints_its_columns() -> None:
 def test_a_trend_prints_its_days(stub: StubServer) -> None:
     with stub.client() as client:
         trend: TrendTable = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-04")
+        year = str(client.visitor_trend("2025", every="month"))
+    assert year.count("│ 2025-") == 12
     shown = str(trend)
     assert "│ date_from  ┆" in shown
     assert "│ date       ┆" in shown

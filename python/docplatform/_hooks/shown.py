@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HEAD = 5
 """How many rows are shown at each end of a long table."""
+WHOLE = 12
+"""The most rows that are all shown: the months of a year."""
 LEAST = 12
 """The least width of a shortened text column; if that is not enough, columns are left out."""
 MAX_TEXT = 2_000
@@ -29,7 +31,7 @@ def text(table: Table) -> str:
         # Its other texts are long.
         columns = [column for column in schema if column[0] in {"path", "query", "readers", "why"}]
         notes = [f"{_safe(note, MAX_TEXT)}." for note in table.warnings]
-    parts = [(0, count)] if count <= 2 * HEAD else [(0, HEAD), (count - HEAD, count)]
+    parts = [(0, count)] if count <= WHOLE else [(0, HEAD), (count - HEAD, count)]
     names = [name for name, _ in schema]
     values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
     cells = [

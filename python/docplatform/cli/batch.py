@@ -112,7 +112,8 @@ def _show(session: Session, report: JobsReport) -> None:
     """Prints the outcome of every job, as a table or as JSON."""
     jobs = told(session, report)
     if session.json:
-        output.document({"jobs": jobs, "requests": report.requests})
+        counts = {part: len(getattr(report, part)) for part in ("done", "failed", "unknown")}
+        output.document({**counts, "requests": report.requests, "jobs": jobs})
         return
     rows = [(job["name"], job["result"], outcome(job)) for job in jobs]
     output.table(rows, ("name", "result", "pull request, or what happened"))

@@ -25,7 +25,7 @@ from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from docplatform import Client, FixList, Plan
     from docplatform.cli.writing import Target
@@ -88,6 +88,10 @@ def fix(
     if session.dry_run:
         with session.client() as client:
             cost.tell(session, client, plans(client, days), ["A listing may have several pages."])
+        if wanted is not None:
+            session.say(
+                "The prompts are made of what is read, so they are not known yet. --run shows them, and asks, before it creates a job."
+            )
         return
     writer = None
     if markdown is None:
@@ -110,16 +114,17 @@ def fix(
             )
             code = batch.worst(report)
         else:
+            rows = with_jobs(session, client, days, found)
             if writer is not None:
                 writer.write(found)
             if writer is None or session.json:
-                show(found.to_dicts(), ("readers", "why"))
+                show(rows, ("readers", "why"))
     for warning in found.warnings:
         session.say(f"Note: {shown(warning)}.")
     if name is not None:
         session.say(f"Wrote {shown(name)}.")
-    if wanted is None and len(found):
-        session.say(f"To hand the first one to the docs agent: {command(session, days, found[0])}")
+    if wanted is None:
+        _say_what_next(session, days, rows)
     session.say(f"It took {count(client.stats.requests, 'request')}.")
     click.get_current_context().exit(code)
 
@@ -133,6 +138,29 @@ def plans(client: Client, days: Days) -> list[Plan]:
         "by_path": True,
     }
     return [client._plan(listing, **how) for listing in LISTINGS]
+
+
+def known_jobs(session: Session, client: Client) -> dict[str, str | None]:
+    """The jobs of the names in the store. A job is ``None`` if its creation has an unknown outcome."""
+    known = once.names(client) if session.store is not None else []
+    return {each.name: each.job for each in known if each.state != "being created"}
+
+
+def with_jobs(
+    session: Session, client: Client, days: Days, rows: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The problems, each with the id of the ``job`` that was created for it."""
+    known = known_jobs(session, client)
+    return [row | {"job": known.get(once_name(days, row))} for row in rows]
+
+
+def _say_what_next(session: Session, days: Days, rows: list[dict[str, Any]]) -> None:
+    """Names the problems that have a job, and the command for the first one that has none."""
+    if begun := [shown(subject(row)) for row in rows if row["job"]]:
+        session.say(f"Already handed to the docs agent: {', '.join(begun)}. --run shows the pull request.")
+    for row in [row for row in rows if not row["job"]][:1]:
+        which = "next" if begun else "first"
+        session.say(f"To hand the {which} one to the docs agent: {command(session, days, row)}")
 
 
 def command(session: Session, days: Days, row: dict[str, Any]) -> str:
@@ -185,7 +213,7 @@ def _hand_over(
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
     # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
-    known = {each.name: each.job for each in once.names(client) if each.state != "being created"}
+    known = known_jobs(session, client)
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport) -> None:

@@ -267,7 +267,7 @@ def _with(*given: Callable[..., Any], fetches: bool = False, spends: bool = Fals
 
 with_job: ForSession = _with(_JOB_PATH)
 """For a command about jobs."""
-with_request: ForSession = _with(_ON_BUDGET)
+with_request: ForSession = _with(*_STORE, _ON_BUDGET)
 """For a command that sends any request."""
 with_names: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
 """For a command about the names of jobs, with the store that keeps them."""

@@ -11,6 +11,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from docplatform.cli.exits import Exit
 from docplatform.cli.output import say, shown
 from docplatform.cli.plain import FAILURES
 from docplatform.testing import StubServer
@@ -90,6 +91,8 @@ def run(stub: StubServer, command: Sequence[str]) -> int:
             return NOT_FOUND
         _leave_signals_to(process)
         code = process.wait()
+    if code in (-signal.SIGINT, Exit.INTERRUPTED):
+        say("The stub has ended, too, and its jobs with it.")
     return code if code >= 0 else SIGNALLED - code
 
 

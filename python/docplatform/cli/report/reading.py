@@ -14,7 +14,7 @@ from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
 from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
-from docplatform.cli.fix import command
+from docplatform.cli.fix import command, with_jobs
 from docplatform.cli.output import shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
@@ -138,7 +138,8 @@ class _Reading:
                 self._client, days.written, self._asked.number, None, on_budget=on_budget, visitors=rows
             )
             shared = self._ahead.shared
-            self.found.fixes = [(row, command(shared, days, row)) for row in cast("FixList", read)]
+            listed = with_jobs(shared, self._client, days, cast("FixList", read))
+            self.found.fixes = [(row, command(shared, days, row)) for row in listed]
 
     def trend(self) -> None:
         """Reads a range in slices."""

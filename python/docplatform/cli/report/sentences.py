@@ -229,6 +229,8 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield f"Help readers who search for “{plain(row['query'])}”: {row['why']}"
+    if row["job"]:
+        yield " The docs agent has a job for it already; the command shows its pull request."
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
