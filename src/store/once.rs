@@ -22,6 +22,11 @@ const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size, messag
 const OF_OTHERS: &str =
     "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
 
+/// A message, or a creation whose job `?5` no other name at the address has.
+const JOB_IS_FREE: &str = "(message_to IS NOT NULL OR NOT EXISTS (
+    SELECT 1 FROM once AS other WHERE account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2
+    AND name <> ?3 AND job = ?5 AND message_to IS NULL))";
+
 /// A name, in its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnceKey {
@@ -267,22 +272,25 @@ impl OnceNames {
             let is_ours = transaction.prepare(sql)?.exists(ours)?;
             let (base_url, OnceKey { project_id, name }) = (&client.owner.base_url, &key);
             let changed = match &job {
-                // The same job again changes nothing. A job that another name created is not this name's.
-                Some(job) if is_ours => transaction.execute(
-                    "UPDATE once SET job = ?4, body = coalesce(body, ?5), size = coalesce(size, ?6)
-                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, message_to, ?4) = ?4
-                     AND (message_to IS NOT NULL OR NOT EXISTS (SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2
-                         AND name <> ?3 AND job = ?4 AND message_to IS NULL))",
-                    (account, project_id, name, &job.id, body, size),
-                )?,
-                Some(job) => transaction.execute(
-                    &format!(
-                        "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
-                         SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7, message_to FROM once
-                         WHERE {OF_OTHERS} AND coalesce(message_to, ?5) = ?5 LIMIT 1"
-                    ),
-                    (base_url, project_id, name, account, &job.id, body, size),
-                )?,
+                Some(job) => {
+                    let sql = match is_ours {
+                        // The same job again changes nothing.
+                        true => format!(
+                            "UPDATE once SET job = ?5, body = coalesce(body, ?6), size = coalesce(size, ?7)
+                             WHERE account = ?4 AND project_id = ?2 AND name = ?3
+                             AND coalesce(job, message_to, ?5) = ?5 AND {JOB_IS_FREE}"
+                        ),
+                        false => format!(
+                            "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
+                             SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7, message_to FROM once
+                             WHERE {OF_OTHERS} AND coalesce(message_to, ?5) = ?5 AND {JOB_IS_FREE} LIMIT 1"
+                        ),
+                    };
+                    transaction.execute(
+                        &sql,
+                        (base_url, project_id, name, account, &job.id, body, size),
+                    )?
+                }
                 None if is_ours => free(&transaction, account, &key)?,
                 None => transaction.execute(
                     &format!("DELETE FROM once WHERE {OF_OTHERS} AND job IS NULL"),

@@ -128,13 +128,16 @@ def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
     assert posts(stub) == 1
 
 
-def test_a_job_of_another_name_is_not_recorded(face: Face, stub: StubServer, client: Any) -> None:
+def test_a_job_of_another_name_is_not_recorded(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
     create(face, client)
     stub.fail_next(lost=True)
     with pytest.raises(UnconfirmedWriteError):
         face.run(client.create_job("Another task", once="another"))
-    with pytest.raises(ValueError, match="another name has the job"):
-        face.run(client.resolve_once("another", "job-1"))
+    for owner in (client, face.client(stub, store=store, organization="acme")):
+        with pytest.raises(ValueError, match="another name has the job"):
+            face.run(owner.resolve_once("another", "job-1"))
     face.run(client.resolve_once("another", "job-2"))
     assert (create(face, client).id, posts(stub)) == ("job-1", 2)
 
