@@ -130,12 +130,12 @@ def test_progress_in_a_notebook_without_widgets_is_a_line_and_no_warning(tmp_pat
 
 
 def test_plans_totals_and_reports_are_tables() -> None:
-    days = [date(2026, 1, day) for day in range(1, 14)]
+    days = [date(2026, 1, day) for day in range(1, 15)]
     slices = tuple(PlanSlice(*pair, 1_000, 0, False) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
     assert (
         "Plan: size unknown: at least 12,000 requests, 3 cached, at least 2 hours to wait for the budget; "
-        "first 10 of 12 slices" in html
+        "first 10 of 13 slices" in html
     )
     assert html.count("<tr>") == 11
     assert re.findall("<th [^>]*>(.*?)</th>", html) == [

@@ -169,6 +169,8 @@ def test_an_attribute_of_a_frame_says_which_method_to_use(name: str) -> None:
     assert str(caught.value).startswith(f"'VisitorTable' object has no attribute {name!r}: ")
     assert says in str(caught.value)
     assert (caught.value.name, caught.value.obj) == (name, table)
+    with pytest.raises(AttributeError, match="did you mean 'to_pandas'"):
+        table.to_panda()
     with pytest.raises(AttributeError, match=r"^'VisitorTable' object has no attribute '_x'$"):
         table._x  # noqa: B018
 
@@ -194,10 +196,12 @@ def test_an_attribute_of_rows_that_are_not_read_yet_names_collect(
 
 def test_a_notebook_shows_the_newest_slices_of_a_trend(stub: StubServer) -> None:
     with stub.client() as client:
-        html = client.visitor_trend("2026-Q3", every="week", whole=True)._repr_html_()
+        year = client.visitor_trend("2025", every="month")._repr_html_()
+        html = client.visitor_trend("2026-Q3")._repr_html_()
         by_path = client.visitor_trend("2026-W33", by_path=True)._repr_html_()
-    assert "Visitors by week: last 10 of 12 rows" in html
-    assert ("2026-09-21" in html, "2026-07-06" in html) == (True, False)
+    assert "Visitors by month: 12 rows" in year
+    assert "Visitors by day: last 10 of 92 rows" in html
+    assert ("2026-09-30" in html, "2026-07-06" in html) == (True, False)
     assert "first 10 of 7,000 rows" in by_path
 
 

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from docplatform._hooks import changes, ranges
 from docplatform._hooks.numbers import count
-from docplatform._hooks.shown import order
+from docplatform._hooks.shown import WHOLE, order
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Sized
 
     from docplatform._native import Job, Table, VisitorTable
 
@@ -63,7 +63,12 @@ def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 _SHOWN = 10
-"""The most rows of a table that are shown."""
+"""How many rows of a long table are shown."""
+
+
+def _shown_of(rows: Sized) -> int:
+    """How many rows are shown: all of a short table."""
+    return len(rows) if len(rows) <= WHOLE else _SHOWN
 
 
 def table(table: Table) -> str:
@@ -76,7 +81,7 @@ def table(table: Table) -> str:
         return _grid(caption, rows, [*rows[0]] if rows else ["path"])
     if isinstance(table, FixList):
         about = ["What to fix first", *_range(table, "problem"), *table.warnings]
-        return _grid("; ".join(about), table[:_SHOWN], ("path", "query", "readers", "why"))
+        return _grid("; ".join(about), table[: _shown_of(table)], ("path", "query", "readers", "why"))
     if isinstance(table, VisitorTable):
         return _rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
@@ -91,14 +96,16 @@ def _name(table: Table) -> str:
 
 def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]], unit: str = "rows") -> str:
     """Named tuples as a table, the first of them."""
-    if len(rows) > _SHOWN:
-        caption = f"{caption}; first {_SHOWN} of {len(rows):,} {unit}"
-    return _grid(caption, [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN]], names)
+    most = _shown_of(rows)
+    if len(rows) > most:
+        caption = f"{caption}; first {most} of {len(rows):,} {unit}"
+    return _grid(caption, [dict(zip(names, row, strict=True)) for row in rows[:most]], names)
 
 
 def _rows(table: Table, caption: str, end: str = "first") -> str:
-    start = max(len(table) - _SHOWN, 0) if end == "last" else 0
-    parts = table._part(start, start + _SHOWN)
+    most = _shown_of(table)
+    start = len(table) - most if end == "last" else 0
+    parts = table._part(start, start + most)
     columns = dict(zip((name for name, _ in table._schema()), parts, strict=True))
     # Extra columns of the service are left out if these rows have no value for them.
     own = len(table._columns())
@@ -107,7 +114,7 @@ def _rows(table: Table, caption: str, end: str = "first") -> str:
         for at, (name, values) in enumerate(columns.items())
         if at < own or any(value is not None for value in values)
     ]
-    rows = [{name: columns[name][at] for name in names} for at in range(min(len(table), _SHOWN))]
+    rows = [{name: columns[name][at] for name in names} for at in range(most)]
     return _grid(caption, rows, names)
 
 
@@ -161,8 +168,8 @@ def _caption(table: VisitorTable) -> str:
 
 def _range(table: Table, unit: str, end: str = "first") -> list[str]:
     shown = count(len(table), unit)
-    if len(table) > _SHOWN:
-        shown = f"{end} {_SHOWN} of {shown}"
+    if len(table) > _shown_of(table):
+        shown = f"{end} {_shown_of(table)} of {shown}"
     parts = [shown + order(table)]
     named = ranges.name(table.date_from, table.date_to)
     return [*parts, named] if named else parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from datetime import datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -18,6 +19,8 @@ WHOLE = 12
 """The most rows that are all shown: the months of a year."""
 LEAST = 12
 """The least width of a shortened text column; if that is not enough, columns are left out."""
+ALIKE = 0.85
+"""How alike a wrong name and the one that may be meant are at least."""
 MAX_TEXT = 2_000
 """The most characters of a text that are considered."""
 GAP = "…"
@@ -89,7 +92,10 @@ def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
     from docplatform import AsyncRows, AsyncVisitors, Table, Visitors, VisitorTable
 
     frame = f"to_pandas().{name}"
-    if name == "sum" and isinstance(owner, VisitorTable):
+    public = [one for one in dir(owner) if not one.startswith("_")]
+    if meant := get_close_matches(name, public, 1, ALIKE):
+        advice = f"did you mean {meant[0]!r}?"
+    elif name == "sum" and isinstance(owner, VisitorTable):
         why = "" if owner._adds_up else f"; unique {owner.listing} do not add up over rows"
         advice = f"table.totals has the counts of the whole site{why}"
     elif isinstance(owner, Table):
