@@ -2,11 +2,11 @@
 //!
 //! It is unknown how a service counts: over the last hour or by the hours of a clock, when a request arrives or when it is
 //! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
-//! its entry, made before it is sent, until an hour after its answer. The service counts it at some moment between these two.
+//! its entry, made before it is sent, until an hour after its answer. The service counts it somewhere between sending and answering.
 //!
-//! Clocks of processes may differ by hours. Time does not run backwards in a ledger: a request is entered at the later of the
-//! clock and the newest entry, so that the other processes count it. An entry is never changed by another process, and each
-//! process counts it until an hour after it by its own clock. So a wrong clock frees nothing that others have spent.
+//! Clocks of processes may differ by hours. The time of an entry is never earlier than that of the newest one, so that the other
+//! processes count it. No process changes an entry of another, and each lets entries expire by its own clock. So a clock that is
+//! ahead frees nothing that others have spent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use crate::http::rate_limit::Quota;
 
 /// An hour and a second, in milliseconds. The second is for services that count in whole seconds.
 pub const HOUR: Millis = 3_601_000;
-/// A request of a process that died may have been answered for at least this time after its entry.
+/// If a process died before it recorded an answer, the answer may have come at least this long after the entry.
 const MIN_PATIENCE: Millis = 60_000;
-/// The longest time that a statement of the service holds.
+/// A wait or a reset that the service names is believed for at most this time.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
 /// The time until the next look, if only an answer to a request under way can help.
 const NEXT_LOOK: Millis = 1_000;
@@ -51,7 +51,7 @@ impl Entry {
         self.answered.unwrap_or(self.at + self.patience) + HOUR
     }
 
-    /// The earliest such time: its answer comes at once.
+    /// The time at which it stops counting if its answer comes now.
     fn until_at_best(&self) -> Millis {
         self.answered.unwrap_or(self.at) + HOUR
     }
@@ -96,7 +96,7 @@ pub enum Grant<T = i64, W = Hold> {
     Wait(W),
 }
 
-/// The reason to keep the next request back. The longer one of two is the greater.
+/// The wait before the next request, and its reason. They are ordered by their ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hold {
     /// The earliest time at which it is granted.
@@ -166,7 +166,7 @@ impl Account {
             .fold(ours, u64::min)
     }
 
-    /// Requests that the service's last statement may not include.
+    /// Requests under way. The service's latest statement may not include them.
     fn under_way(&self, now: Millis) -> u64 {
         self.entries
             .values()
@@ -174,7 +174,7 @@ impl Account {
             .count() as u64
     }
 
-    /// The wait that a refusal asked for lasts another `left`, even if the ledger does not know it.
+    /// Enters a refusal that lasts another `left`, if the ledger does not know it: its file may have been deleted.
     pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
         let refusal = Announced {
             at: now,
@@ -189,9 +189,10 @@ impl Account {
         self.entries.remove(&number);
     }
 
+    /// Records the answer to the request `number`, and what the service said in it about its limit.
     pub fn settle(&mut self, number: i64, outcome: &RequestEnd, now: Millis) {
         self.tidy(now);
-        // A request without an entry may have begun at any time.
+        // Without its entry, the request counts as begun first, so that its statement replaces no newer one.
         let begun = self.entries.get_mut(&number).map_or(0, |entry| {
             entry.answered = Some(now.max(entry.at));
             entry.at
@@ -215,7 +216,7 @@ impl Account {
             );
         }
         let Some(quota) = outcome.quota else {
-            // The service may have counted it after its last statement.
+            // The answer says nothing about the limit. The service may have counted this request after its latest statement.
             for announced in self.announced.values_mut() {
                 announced.remaining = announced.remaining.saturating_sub(1);
             }
@@ -227,7 +228,7 @@ impl Account {
             remaining: quota.remaining,
         };
         let known = self.announced.entry(QUOTA.to_owned()).or_insert(announced);
-        // The service may have answered requests that overlap in any order: the strictest answer counts.
+        // Answers may come in any order. A request that began before the latest statement can only lower what is left.
         *known = if begun >= known.at {
             announced
         } else {
@@ -265,7 +266,7 @@ impl Account {
                 1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
             };
-            // The reserve is a setting of the budget.
+            // If only our reserve is left, the budget holds the request back. If nothing is left, the service does.
             Hold {
                 until,
                 by_service: announced.remaining == 0,

@@ -1,4 +1,5 @@
-//! Admission: the waits of a call before its request. It waits for the throttle, the budget, a permit and a note in its journal.
+//! Admission: the waits of a call before its request. It waits for its turn among equal calls, the throttle (a 429), the budget,
+//! a permit, and a note in its journal.
 
 use std::time::Duration;
 
@@ -18,16 +19,16 @@ pub(super) struct Admitted<'a> {
     pub(super) ticket: Option<Ticket>,
 }
 
-/// Keeps the call's permits until this is dropped.
+/// The permits of a call. Dropping it frees them.
 pub(super) struct Permit<'a> {
     _grant: Option<SemaphorePermit<'a>>,
     _in_flight: SemaphorePermit<'a>,
 }
 
 impl Client {
-    /// Waits until the call is not throttled, the budget grants a request and a permit is free. Adds its pauses to `waited`.
-    /// The deadline does not run during a wait for the budget, but it does during a wait for the ledger. The permit comes
-    /// last, so that a locked ledger holds up only the calls that need it. [`messages::not_admitted`] completes its errors.
+    /// Returns when the call may send, and adds its pauses to `waited`. The time spent waiting for the budget is added to
+    /// `deadline`; the time spent waiting for a locked ledger is not. The permit in flight comes last, so that a locked ledger
+    /// uses none up. [`messages::not_admitted`] completes its errors.
     pub(super) async fn admit<'a>(
         &'a self,
         call: &Call,
@@ -40,15 +41,15 @@ impl Client {
             true => &self.shared.writes,
             false => &self.shared.reads,
         };
-        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message has no ledger, and new jobs wait for
-        // its 429, too.
+        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message has no ledger: its 429 throttles new
+        // jobs, too.
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {
             if let Some(flight) = &call.flight {
                 flight.enter(*deadline, observer).await?;
             }
-            // A write without time for its answer would only leave an unknown outcome.
+            // A request that leaves after `latest` has no time for its answer. A write would only leave an unknown outcome.
             let latest = deadline.checked_sub(MIN_TIME_LEFT).unwrap_or(*deadline);
             let had_time = Instant::now() < latest;
             if let Some(throttled) = throttled() {
@@ -114,6 +115,7 @@ impl Client {
             // A locked store or a suspended process may have used up the time, and another call may have been throttled.
             // Nothing waits after this check.
             let now = Instant::now();
+            // A call that began without that time may use all of its deadline.
             let is_late = match had_time {
                 true => now > latest,
                 false => now >= *deadline,
@@ -130,7 +132,7 @@ impl Client {
         }
     }
 
-    /// Waits for the budget until it is asked again. Logs a slot that differs from `announced`.
+    /// Sleeps until the budget may grant a request. Logs a slot that differs from `announced`.
     async fn wait_for_slot(
         &self,
         call: &Call,

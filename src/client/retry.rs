@@ -16,7 +16,7 @@ use crate::config::ApiKey;
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::lock;
 
-/// A whole 2xx answer that is not read yet, and the attempts that led to it.
+/// A complete 2xx answer that is not decoded yet, and the attempts that led to it.
 pub struct Received {
     client: Client,
     call: Call,
@@ -28,16 +28,16 @@ pub struct Received {
 pub(super) struct Tries {
     failed: Vec<Attempt>,
     pub(super) number: u32,
-    /// The time of day at which the last one began.
-    asked: Millis,
-    /// How long the last one lasted.
+    /// When the latest attempt was sent.
+    sent_at: Millis,
+    /// How long the latest attempt lasted.
     elapsed: Duration,
-    /// How long the last one waited before it was sent.
+    /// How long the latest attempt waited before it was sent.
     waited: Duration,
     pub(super) key: ApiKey,
-    /// Whether it is another key than at first.
+    /// Whether a 401 led to a second key.
     renewed: bool,
-    /// The last retry's share of the quota.
+    /// The pace of the latest retry. A success gives its share of the retry quota back.
     last_retry: Option<Pace>,
     /// The span of the call, if its caller wants one.
     pub(super) span: Option<Box<dyn Span>>,
@@ -78,8 +78,8 @@ impl Tries {
 
 impl Received {
     /// The time of day at which its request left. No data in it is older.
-    pub(crate) fn asked(&self) -> Millis {
-        self.tries.asked
+    pub(crate) fn sent_at(&self) -> Millis {
+        self.tries.sent_at
     }
 
     /// How long its request lasted, until the answer was whole.
@@ -155,7 +155,7 @@ impl Client {
         let mut tries = Tries {
             failed: Vec::new(),
             number: 0,
-            asked: Millis::default(),
+            sent_at: Millis::default(),
             elapsed: Duration::ZERO,
             waited: Duration::ZERO,
             key: Box::pin(self.key(deadline, observer)).await?,
@@ -206,7 +206,7 @@ impl Client {
             })?;
             Self::check_caller(call, observer)?;
             let begun = Instant::now();
-            tries.asked = self.now();
+            tries.sent_at = self.now();
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
                 Box::pin(self.attempt(call, url.clone(), ticket, tries, *deadline, observer)).await;
@@ -227,8 +227,8 @@ impl Client {
             }
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
-            let spent = status == Some(429) && budget.is_some();
-            // A 401 rejects a request before anything is done. So a write is repeated as safely as a read: once, with another key.
+            let in_ledger = status == Some(429) && budget.is_some();
+            // A 401 comes before anything is done, so even a write may be sent again. This happens once, with a new key.
             if status == Some(401) && !tries.renewed {
                 drop(permit);
                 if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
@@ -239,33 +239,33 @@ impl Client {
                 }
                 return Err(report.error(std::mem::take(&mut tries.failed), false));
             }
-            // With a budget, the `Retry-After` of a 429 is in the ledger, so it is no pause here, and no setting limits it.
-            let asked = retry_after.filter(|_| !spent);
-            // A write is retried only after a time that the service names.
-            let waits_for_slot = spent && (!write || retry_after.is_some());
+            // With a budget, the ledger has this `Retry-After`, and `admit` waits for it: no pause here, and no `max_retry_after`.
+            let named = retry_after.filter(|_| !in_ledger);
+            // A write that was refused with 429 is sent again only if the answer names a time.
+            let waits_for_slot = in_ledger && (!write || retry_after.is_some());
             let retry = report.verdict.retry.map(|pace| match waits_for_slot {
                 true => Pace::Throttled,
                 false => pace,
             });
-            // The attempt with another key is no retry.
+            // The repetition with a new key does not count as a retry.
             let retries = number - u32::from(tries.renewed);
-            let mut pause = match self.plan_retry(retry, asked, retries, *deadline) {
+            let mut pause = match self.plan_retry(retry, named, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
                 plan => {
                     let failed = std::mem::take(&mut tries.failed);
                     return Err(report.error(failed, plan == RetryPlan::Deadline));
                 }
             };
-            if spent
+            if in_ledger
                 && self.on_budget == WaitOrStop::Stop
                 && retry_after.is_none_or(|retry_after| retry_after > pause)
             {
-                // The ledger would refuse it after the pause as well.
+                // The ledger would refuse the retry after the pause as well, so the call fails now.
                 pause = Duration::ZERO;
             }
             tries.last_retry = retry;
             drop(permit);
-            let why = if asked.is_some() {
+            let why = if named.is_some() {
                 messages::SERVICE_ASKED
             } else {
                 messages::ATTEMPT_FAILED
@@ -283,7 +283,7 @@ impl Client {
         }
     }
 
-    /// Checks that the caller of a write still waits.
+    /// Fails a write whose caller was interrupted while it waited.
     fn check_caller(call: &Call, observer: &dyn Observer) -> Result<()> {
         if !call.is_write() || observer.leaves() {
             return Ok(());
@@ -295,11 +295,11 @@ impl Client {
         Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
     }
 
-    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.
+    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows. `named` is the service's `Retry-After`.
     fn plan_retry(
         &self,
         retry: Option<Pace>,
-        asked: Option<Duration>,
+        named: Option<Duration>,
         number: u32,
         deadline: Instant,
     ) -> RetryPlan {
@@ -308,7 +308,7 @@ impl Client {
             max_retries: self.settings.max_retries,
             max_retry_after: self.settings.max_retry_after,
         };
-        let plan = policy::plan(retry, asked, number, limits, time_left, || self.jitter());
+        let plan = policy::plan(retry, named, number, limits, time_left, || self.jitter());
         match (plan, retry) {
             (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
                 RetryPlan::GiveUp

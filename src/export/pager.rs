@@ -36,7 +36,7 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The most rows that the service grants, and so the fewest requests.
+    /// The rows of a page if neither the caller nor the endpoint says more.
     pub const PAGE_SIZE: u32 = 250;
 }
 
@@ -61,8 +61,8 @@ pub struct Pager {
     finished: bool,
     /// The service broke its paging rule, so nothing more is read.
     broken: Option<Error>,
-    /// The last page was as expected, so the next one can be prefetched.
-    plain: bool,
+    /// The latest page was full and had no repeats, so the offset of the next one is known.
+    is_predictable: bool,
     ahead: VecDeque<PendingPage>,
     seen: Seen,
     /// The cursors that came, as hashes.
@@ -71,11 +71,12 @@ pub struct Pager {
     relay: Arc<Relay>,
 }
 
-/// A request under way. Dropping it drops the request.
+/// A request under way. Dropping it cancels the request.
 struct PendingPage {
     /// The number of its slice, and its offset there.
     at: (usize, u64),
     limit: u32,
+    /// Comes if the answer says that there is another page.
     promise: oneshot::Receiver<()>,
     task: JoinHandle<Result<(FetchedPage, Vec<Identity>)>>,
 }
@@ -114,7 +115,7 @@ impl Pager {
             handed: 0,
             finished: place.done,
             broken: None,
-            plain: false,
+            is_predictable: false,
             ahead: VecDeque::new(),
             seen,
             cursors,
@@ -149,7 +150,8 @@ impl Pager {
         self.seen.remember_all();
     }
 
-    /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
+    /// The next page, or `None` at the end. If the future is dropped, its requests are cancelled, and the next call sends
+    /// them again.
     pub async fn next_page(
         &mut self,
         observer: &Arc<dyn ExportObserver>,
@@ -176,7 +178,7 @@ impl Pager {
         };
         let ended_before = next.task.is_finished();
         if waiting.is_empty()
-            && self.plain
+            && self.is_predictable
             && self.paging.prefetch > 0
             && (&mut next.promise).await.is_ok()
         {
@@ -188,14 +190,15 @@ impl Pager {
             }
         }
         let came = match next.came().await {
-            // A prefetched request was held back. By now the wait may be over, or longer.
+            // This page was prefetched, and was refused by the budget or the throttle before the caller waited for it. That answer is
+            // old, so the page is requested again.
             Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
                 self.ask(0, self.rows_left()).came().await?
             }
             came => came?,
         };
         drop(listening);
-        let turn = self
+        let page = self
             .take_in(came)
             .inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
@@ -208,7 +211,7 @@ impl Pager {
             self.ahead.clear();
         }
         self.look_ahead();
-        Ok(Some(turn))
+        Ok(Some(page))
     }
 
     /// Whether no page comes after this one.
@@ -257,7 +260,7 @@ impl Pager {
             Ok(cursor) => (cursor, None),
             Err(error) => (None, Some(error)),
         };
-        // Rows that are known to come twice are no change of the data.
+        // After a short page, repeated rows are expected, and are no change of the data.
         let expected = self.position.is_irregular() || self.position.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
@@ -291,15 +294,15 @@ impl Pager {
             .and_then(|left| usize::try_from(left).ok())
             .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
-        // Without a cursor, the next part asks for this page again.
+        // Whether all rows fit and the next cursor is valid. If not, a checkpoint names this page again.
         let whole = fit <= most && refused.is_none();
         let mut rows = page.rows;
         let count = fit.min(most);
         if count < fit || kept.is_some() {
-            let mut positions = kept.unwrap_or_else(|| (0..).take(received).collect());
-            positions.truncate(most);
-            rows.select(&positions);
-            kept = Some(positions);
+            let mut indices = kept.unwrap_or_else(|| (0..).take(received).collect());
+            indices.truncate(most);
+            rows.select(&indices);
+            kept = Some(indices);
         }
         let handed = match &kept {
             Some(kept) => kept
@@ -327,10 +330,10 @@ impl Pager {
         let slice = self.position.place.slice;
         self.position.step(&mut position);
         if self.position.place.slice != slice {
-            // Each slice is a query of its own, whose cursors may be those of another.
+            // Each slice is a query of its own. Equal cursors of two slices are no loop.
             self.cursors.clear();
         }
-        self.plain = !self.position.is_irregular() && is_whole && rows.is_plain();
+        self.is_predictable = !self.position.is_irregular() && is_whole && rows.is_plain();
         self.seen.forget(self.position.place.offset);
         self.handed += count as u64;
         self.finished = self.position.place.done || (!page.has_more && !whole);
@@ -343,7 +346,7 @@ impl Pager {
         })
     }
 
-    /// The positions of the rows to hand out, without the first `skip` and without repeats; `None`: all.
+    /// The indices of the rows to hand out, without the first `skip` and without repeats; `None`: all.
     fn without_repeats(
         &mut self,
         identities: &[Identity],
@@ -393,7 +396,7 @@ impl Pager {
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.position.place.page_size);
-        // If pages are short or name each other, only the last page tells where the next one starts.
+        // After a short page, or with cursors, only the latest page tells where the next one starts.
         let is_certain = self.position.is_by_offset() && !self.position.is_irregular();
         let depth = if is_certain {
             self.paging.prefetch
@@ -411,14 +414,14 @@ impl Pager {
         }
     }
 
-    /// Requests the page that begins `further` rows later. The caller needs `left` rows from there on.
+    /// Requests the page that begins `further` rows after the next one. The caller needs `left` rows from there on.
     fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
         let place = &self.position.place;
         let page_size = u64::from(place.page_size);
         let regular = self.position.is_by_position();
         let offset = place.offset.saturating_add(further);
-        // A whole page is requested if some of its rows may be repeats: short pages bring rows again, and so does a page that was
-        // handed out in part. A listing of one page would be cut off after fewer rows.
+        // A full page is requested if some of its rows may be repeats: after a short page, after a page that was handed out in part,
+        // or if the listing has one page.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
         let again = self.position.is_irregular() || self.position.has_skip() || is_one_page;
         let room = left

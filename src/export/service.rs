@@ -168,7 +168,7 @@ impl ServicePages {
         observer: &dyn Observer,
     ) -> Result<FetchedPage> {
         let received = self.fetch_page(wanted, flight, deadline, observer).await?;
-        let asked = received.asked();
+        let asked = received.sent_at();
         received.read(observer, |answer| -> Result<_, String> {
             Ok(FetchedPage {
                 body: Some(answer.body.clone()),

@@ -1,4 +1,4 @@
-//! The endpoints of the service as data. Nothing about an endpoint is written anywhere else.
+//! The endpoints of the service as data: path, items, paging, limits, columns. No other file of the core has such a fact.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

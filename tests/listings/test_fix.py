@@ -216,7 +216,7 @@ def test_readers_words_stay_inside_their_quotes() -> None:
             "Find out what its readers miss, and correct or extend the page."
         )
         check_frame(Problem(words).row()["prompt"], 1)
-        check_frame(Problem(query=words, searches=9, left=9.0).row()["prompt"], 1)
+        check_frame(Problem(query=words, searches=9, without_click=9.0).row()["prompt"], 1)
 
 
 @pytest.mark.row("N12")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from docplatform import Client, FixList, Table
 
 LISTINGS = ("visitors", "feedback_by_page", "feedback", "conversations", "searches")
-"""The listings, in reading order."""
+"""The listings, in the order in which they are fetched."""
 UNANSWERED = ("unanswered", "unresolved")
 """The values of ``resolutionStatus`` that mean that a question was not answered."""
 Z = 1.959964
@@ -49,7 +49,7 @@ def fix_first(
     project_id: str | None = None,
     visitors: Iterable[Mapping[str, Any]] | None = None,
 ) -> FixList | Coroutine[Any, Any, FixList]:
-    """Reads the listings with a client of either face, but not visitors that were read before. Wrong arguments raise at once."""
+    """Makes the list with a client of either face. ``visitors`` are rows that were read before. Wrong arguments raise at once."""
     (days, _) = cast("Any", _period("last month" if period is None else period))
     how = {"date_from": days[0], "date_to": days[1], "on_budget": on_budget, "project_id": project_id}
     wanted = LISTINGS if visitors is None else LISTINGS[1:]
@@ -58,7 +58,7 @@ def fix_first(
     if isinstance(client, AsyncClient):
         return work
     try:
-        # The calls of a blocking client leave nothing to wait for.
+        # The calls of a blocking client never suspend, so this runs the coroutine to its end.
         work.send(None)
     except StopIteration as result:
         return cast("FixList", result.value)
@@ -111,10 +111,10 @@ _work.__name__, _work.__qualname__ = "fix_first", "AsyncClient.fix_first"
 def _first(problems: list[Problem], n: int) -> list[Problem]:
     """The first ``n``. While there are pages to list, phrases take no more than half of the rows."""
     pages = sum(problem.query is None for problem in problems)
-    phrases, kept = max((n + 1) // 2, n - pages), []
+    phrases_left, kept = max((n + 1) // 2, n - pages), []
     for problem in problems:
-        phrases -= problem.query is not None
-        if problem.query is None or phrases >= 0:
+        phrases_left -= problem.query is not None
+        if problem.query is None or phrases_left >= 0:
             kept.append(problem)
     return kept[:n]
 
@@ -130,17 +130,19 @@ class Problem:
     thumbs_down: int = 0
     unanswered: int = 0
     searches: int = 0
-    left: float = 0.0
-    """Searches that ended without a click."""
+    without_click: float = 0.0
+    """How many of the searches ended so."""
     comments: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
 
     @property
     def readers(self) -> int:
-        """About how many people met the problem: the sum of three estimates. Those who rated a page have read it."""
+        """The estimated readers with the problem: unhappy readers, unanswered questions, and searches without a click. A page has
+        at least as many readers as ratings.
+        """
         ratings = self.thumbs_up + self.thumbs_down
         unhappy = max(self.human or 0, ratings) * at_least(self.thumbs_down, ratings, Z)
-        return round(unhappy + self.unanswered + self.left)
+        return round(unhappy + self.unanswered + self.without_click)
 
     def row(self) -> dict[str, Any]:
         """The row of the table."""
@@ -162,7 +164,7 @@ class Problem:
     def why(self) -> str:
         """The evidence in one sentence."""
         if self.query is not None:
-            return f"{round(self.left):,} of {count(self.searches, 'search', 'es')} ended without a click."
+            return f"{round(self.without_click):,} of {count(self.searches, 'search', 'es')} ended without a click."
         down, unanswered, parts = self.thumbs_down, self.unanswered, []
         if down:
             ratings = count(self.thumbs_up + down, "rating")
@@ -231,7 +233,7 @@ def _problems(
         warnings.append(f"conversations: unanswered questions that name no page are left out: {nowhere:,}")
     for row in visitors:
         known = pages.get(_key(row["path"]))
-        # Unique readers do not add up.
+        # A page under two spellings keeps the larger count: unique readers do not add up.
         if known and (known.human is None or row["human"] > known.human):
             known.path, known.human = row["path"], row["human"]
     problems = (
@@ -255,13 +257,13 @@ def _phrases(rows: Iterable[Mapping[str, Any]]) -> Iterable[Problem]:
         if query and ctr is not None and ctr < MAX_CTR:
             found = phrases.setdefault(query.casefold(), Problem(query=query))
             found.searches += hits
-            found.left += hits * (1 - max(ctr, 0.0))
+            found.without_click += hits * (1 - max(ctr, 0.0))
     return phrases.values()
 
 
 def plain(text: str) -> str:
     """``text`` in one line, without control characters and direction marks, cut to the length of a quote."""
-    # Cut before, too, because a text may have megabytes.
+    # Cut first, because a text may have megabytes.
     words = (" " if letter.isspace() else letter for letter in text[: 20 * MAX_QUOTE])
     line = "".join(letter for letter in words if unicodedata.category(letter) not in REMOVED)
     line = " ".join(line.split())

@@ -1,4 +1,4 @@
-"""The commands that need the extra ``cli``: click for arguments, help and completion, Rich for terminals."""
+"""All commands, with the extra ``cli``: click for arguments, help and completion, Rich for terminals."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ COMPLETION = "_DOCPLATFORM_COMPLETE"
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command and returns its exit code. Errors other than wrong usage are for the caller to report."""
+    """Runs a command and returns its exit code. Errors of files and bugs are for the caller to report."""
     if COMPLETION in os.environ:
         cli.main(args=list(arguments), prog_name=NAME)
     session: Session | None = None
     try:
-        # Not through `main`, which handles interrupts and closed pipes in its own way.
+        # Not through click's `main`, which handles interrupts and closed pipes in its own way.
         with cli.make_context(NAME, list(arguments)) as context:
             try:
                 cli.invoke(context)

@@ -15,7 +15,7 @@ import click
 from docplatform import DocPlatformError, Job, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _period, _WholeFile
-from docplatform.cli import batch, cost, files, once, output
+from docplatform.cli import batch, cost, files, once, output, phrases
 from docplatform.cli.days import PERIODS, Days, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from docplatform.cli.writing import Target
 
 ALL = 1_000_000
-"""More problems than a site has."""
+"""More problems than any site has: no limit."""
 MAX_ONCE = 200
-"""The most bytes of a name of ``once``."""
+"""The longest name of ``once``, in bytes."""
 
 
 @click.command("fix", cls=Command, epilog=PERIODS)
@@ -175,7 +175,8 @@ def subject(row: dict[str, Any]) -> str:
 
 
 def once_name(days: Days, row: dict[str, Any]) -> str:
-    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. One that cannot be a name ends in a digest instead."""
+    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long or has
+    odd characters is cut, and ends in a digest."""
     whole = f"fix:{days.written}:{row['query'] or row['path']}"
     name = plain(whole)
     if name == whole and len(name.encode()) <= MAX_ONCE:
@@ -186,7 +187,7 @@ def once_name(days: Days, row: dict[str, Any]) -> str:
 
 
 def _check_run(session: Session, wanted: str, *, yes: bool) -> None:
-    """A usage error if ``--run`` could create no job."""
+    """Refuses ``--run`` if it could create no job."""
     if wanted.isdecimal() and not int(wanted):
         raise click.UsageError("--run needs a number of at least 1, or a page")
     if session.dry_run:
@@ -212,7 +213,7 @@ def _hand_over(
 ) -> JobsReport:
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
-    # Looked up first: the prompt of a name may have changed since, because readers go on speaking.
+    # A known name is not created again, even if its prompt has changed since, because readers go on speaking.
     known = known_jobs(session, client)
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
@@ -240,7 +241,9 @@ def _hand_over(
         for name in problems.keys() - new.keys():
             try:
                 job = known[name]
-                results[name] = client.wait_for_job(job, check=False, **waits) if job else _unknown(name)
+                results[name] = (
+                    client.wait_for_job(job, check=False, **waits) if job else _unknown(session, name)
+                )
             except DocPlatformError as error:
                 results[name] = error
     finally:
@@ -253,12 +256,11 @@ def _hand_over(
     return report
 
 
-def _unknown(name: str) -> UnconfirmedWriteError:
+def _unknown(session: Session, name: str) -> UnconfirmedWriteError:
     """The error of a name whose creation was interrupted."""
-    what = "it is unknown whether its job exists"
-    error = UnconfirmedWriteError(what)
+    how = phrases.resolve(session.again, name=name)
+    error = UnconfirmedWriteError(f"it is unknown whether its job exists. {how}")
     error.outcome = "unknown"
-    vars(error)["_parts"] = (what, ("ResolveName", "", {"name": name, "job": None}))
     return error
 
 

@@ -19,7 +19,7 @@ use crate::python::listing::rows;
 use crate::python::prelude::*;
 use crate::python::{job, logging, progress, tracing};
 
-/// Makes the Python value of a result, on the caller's thread.
+/// Turns the result of the core into the next step, on the caller's thread.
 pub type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
 pub type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
@@ -49,11 +49,11 @@ pub struct Operation {
     /// As Python names it, for warnings and representations.
     pub name: &'static str,
     pub work: Work,
-    /// Whether it begins with a write. Until the core knows more, nothing was sent.
+    /// Whether it begins with a write. Its outcome is "not sent" until the core reports another one.
     pub writes: bool,
     pub callbacks: Callbacks,
-    /// All operations on the same object.
-    pub inside: Option<Arc<ActiveOperations>>,
+    /// The running operations of the same object, such as an iterator.
+    pub active: Option<Arc<ActiveOperations>>,
 }
 
 /// The functions and objects that get an operation's messages.
@@ -103,7 +103,7 @@ impl Operation {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        // An async block would hold the future twice.
+        // An async block would store the future twice: before and after its first await.
         let start: Start = Box::new(move |inbox| {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
@@ -131,7 +131,7 @@ impl Operation {
             work,
             writes: false,
             callbacks: Callbacks::default(),
-            inside: None,
+            active: None,
         }
     }
 
@@ -141,7 +141,7 @@ impl Operation {
         self
     }
 
-    /// Polls the work once on the caller's thread, because a crossing costs more than most pages.
+    /// Polls the work once on the caller's thread: a page that is ready costs less than waking the runtime.
     pub fn in_place(mut self) -> Self {
         if let Work::Future { in_place, .. } = &mut self.work {
             *in_place = true;
@@ -180,8 +180,8 @@ impl Operation {
     }
 
     /// Adds the operation to those on an object that serves one at a time.
-    pub fn inside(mut self, inside: &Arc<ActiveOperations>) -> Self {
-        self.inside = Some(Arc::clone(inside));
+    pub fn among(mut self, active: &Arc<ActiveOperations>) -> Self {
+        self.active = Some(Arc::clone(active));
         self
     }
 
@@ -197,7 +197,7 @@ impl Operation {
     /// Starts it. The result comes through the inbox.
     pub fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
         let (caller, options) = match &self.work {
-            // Without a running loop, nothing is sent.
+            // Fails before anything is sent if an `AsyncClient` has no running loop.
             Work::Future { .. } => {
                 let caller = Caller::current(py, face)?;
                 let options = ObserverOptions {
@@ -210,8 +210,8 @@ impl Operation {
             Work::Ready(_) => Default::default(),
         };
         let inbox = Arc::new(Inbox::new(&self, caller, options));
-        if let Some(inside) = &self.inside {
-            inside.enter(py, &inbox)?;
+        if let Some(active) = &self.active {
+            active.enter(py, &inbox)?;
         }
         let mut turn_first = false;
         match self.work {
@@ -223,7 +223,7 @@ impl Operation {
                     .catch_unwind()
                     .map(|result| result.unwrap_or_else(|panic| Err(panicked(&*panic))))
                     .boxed();
-                // Pages that are ready at once would starve the loop.
+                // Without a turn of the loop first, an iterator whose pages are ready would never yield to it.
                 turn_first = in_place;
                 let ready = match in_place {
                     true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
@@ -262,7 +262,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     Error::bug(format_args!("{words}{place}"))
 }
 
-/// An operation under way. Dropping it drops its request.
+/// An operation under way. Dropping it cancels its work.
 pub struct Running {
     pid: u32,
     pub(super) face: Face,
@@ -290,8 +290,8 @@ pub enum Event {
 }
 
 impl Running {
-    /// Handles messages, up to the first event that only the caller can handle. An exception that ends the operation early carries
-    /// a note on its write or job.
+    /// Handles messages until one needs the caller. If handling one fails, the operation is cancelled, and the exception has a note
+    /// on its write or job.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
         loop {
             let message = self.inbox.state().messages.pop_front();
@@ -414,7 +414,7 @@ impl Running {
         Ok(None)
     }
 
-    /// The exception of its failure. It has the outcome of a write that the error itself does not know.
+    /// Makes the exception of a failed operation, with the outcome of its write if the core's error has none.
     fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
         let (outcome, last) = {
             let mut state = self.inbox.state();
@@ -451,7 +451,7 @@ impl Running {
         std::mem::take(&mut self.turn_first)
     }
 
-    /// Makes the next message finish `future`. `false` if there is a message already.
+    /// Registers `future`, which the next message completes. Returns `false` if a message waits already.
     pub fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
@@ -468,7 +468,7 @@ impl Running {
             .map_err(|error| self.interrupted(py, error))
     }
 
-    /// Whether it writes, or waits for a job.
+    /// Whether an interrupt would get a note: the operation writes, or waits for a job.
     pub fn has_note(&self) -> bool {
         let state = self.inbox.state();
         state.write.is_some() || state.job.is_some()
@@ -478,7 +478,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.pid != process::id() {
-            // A forked child does not touch what the parent's workers may have locked.
+            // In a forked child the inbox is leaked: threads that exist only in the parent may hold its locks.
             std::mem::forget(Arc::clone(&self.inbox));
             return;
         }

@@ -95,7 +95,7 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     slot().ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
-/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and the file `call`.
+/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `callout.rs`.
 #[expect(unsafe_code)]
 fn slot() -> Option<&'static RuntimeSlot> {
     // SAFETY: the pointer is null or came from `Box::leak` above; no slot is ever freed or written to.

@@ -56,7 +56,7 @@ impl RowReader {
         };
         Ok(Operation::new(name, work, finish)
             .hooks(Arc::clone(self.handle.hooks()))
-            .inside(self.inside())
+            .among(self.active())
             .on_error(self.tell_checkpoint()))
     }
 }
@@ -120,7 +120,7 @@ pub fn table(
             py.check_signals()?;
             let frames = import(py, "docplatform._hooks.frames")?;
             let partial = import(py, "functools")?.getattr("partial")?;
-            let inside = Arc::clone(owner.inside());
+            let active = Arc::clone(owner.active());
             let (call, then): (_, Then) = match end {
                 TableEnd::Itself => {
                     owner.handed(rows, true, &mut stream);
@@ -159,7 +159,7 @@ pub fn table(
                             Ok(made)
                         };
                         Ok(Next::Then(
-                            commit(name, path, || file.commit(), arrived).inside(&inside),
+                            commit(name, path, || file.commit(), arrived).among(&active),
                         ))
                     };
                     (call, Box::new(then))
@@ -222,13 +222,13 @@ pub fn file(
             let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, no other caller gets its rows.
-            let inside = Arc::clone(owner.inside());
+            let active = Arc::clone(owner.active());
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
                 Ok(rows.into_pyobject(py)?.into_any().unbind())
             };
             Ok(Next::Then(
-                commit(name, path, || file.commit(), arrived).inside(&inside),
+                commit(name, path, || file.commit(), arrived).among(&active),
             ))
         },
     )?;

@@ -262,13 +262,19 @@ class Report(Figures):
     """The error of a part that an option asked for."""
 
     @property
+    def fell(self) -> bool:
+        """Whether the site lost readers."""
+        found = self.comparison
+        return found is not None and self.totals is not None and self.totals.total < found.totals.total
+
+    @property
     def sides(self) -> list[tuple[str, Sequence[Change]]]:
         """The pages that gained and those that lost readers; a site that lost readers wants to know first where."""
         found = self.comparison
         if found is None:
             return []
         sides = [("Risers", found.risers), ("Fallers", found.fallers)]
-        return sides[::-1] if self.totals is not None and self.totals.total < found.totals.total else sides
+        return sides[::-1] if self.fell else sides
 
 
 class Slice(NamedTuple):

@@ -116,7 +116,7 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     for title, moved in report.sides:
         rows = [_moved(report, one) for one in moved[: report.number]]
         yield title, table(("Page", "Before", "Now", "Change", "%"), rows) if rows else ""
-    for title, column, pages in sentences.once(report):
+    for title, column, pages in sentences.new_and_gone(report):
         rows = [[_path(report, name), f"{number:,}"] for name, number in pages]
         yield title, table(("Page", column), rows)
 

@@ -150,7 +150,7 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
-    came = "".join(_once(report, *one) for one in sentences.once(report))
+    came = "".join(_new_or_gone(report, *one) for one in sentences.new_and_gone(report))
     return section(
         "What changed",
         f'<p>{text(sentences.chance(found))}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
@@ -173,7 +173,7 @@ def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int
     return table(("Page", "Before", "Now", "Change"), rows)
 
 
-def _once(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
+def _new_or_gone(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
     rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
     return _side(title, table(("Page", column), rows))
 

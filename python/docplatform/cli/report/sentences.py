@@ -1,4 +1,4 @@
-"""A few sentences made from the numbers: the change, its place, and what to do. No two of them name the same page."""
+"""A few sentences made from the numbers: what changed, on which pages, and what to do. No two of them name the same page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PagePath(str):
 
 
 class SectionPath(str):
-    """The beginning of paths in a sentence. No page has to have it."""
+    """The beginning of paths in a sentence. There may be no page with this path."""
 
     __slots__ = ()
 
@@ -53,18 +53,18 @@ class Advice(NamedTuple):
 READERS = {"human": "people", "ai": "AI agents", "total": "readers"}
 """The kinds of readers in a sentence."""
 VISITS = {"human": "page visits by people", "ai": "page visits by AI agents", "total": "page visits"}
-"""Their sums over pages."""
+"""The words for a sum over pages of each kind."""
 _NAMED = 3
 """How many pages or sections a sentence names."""
 _DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
 """A month or a day in a path, such as ``/changelog/2026-09``. Such a page is read less when its month is over."""
-_SEEN = 0.9
-"""A page is hardly read by people if its share of AI agents is at least this."""
+_MOSTLY_AI = 0.9
+"""The least share of AI agents of a page that hardly any people read."""
 
 
 def summary(report: Report) -> list[Sentence]:
-    """How the number of readers changed, who they are, and where: the sections that moved, then pages that :func:`advice` does not
-    name. A period that is not over is not said to fall."""
+    """Says how the number of readers changed, and where. Pages that :func:`advice` names are left out. A period that is not over is
+    never said to fall."""
     if report.totals is None or not report.totals.total:
         return []
     found = report.comparison
@@ -113,8 +113,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 
 
 def _both(people: Moved, agents: Moved) -> str:
-    """How people and AI agents changed. A change that is counted per day says so. If only one of the two
-    is, the other one says that it is in all."""
+    """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all"."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
     if people.said == agents.said == "hardly changed":
@@ -146,7 +145,7 @@ def _where(report: Report) -> Iterator[Sentence]:
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
     named = {page for one in advice(report) for page in one.pages}
-    most, fell = _NAMED, report.sides[0][0] == "Fallers"
+    most, fell = _NAMED, report.fell
     for verb, pages in reversed(sides.items()) if fell else sides.items():
         shown = [one for one in pages if one.path not in named][:most]
         if shown:
@@ -256,12 +255,12 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
         more = len(vanished) - len(shown)
         alone = len(vanished) == 1
         yield (
-            "Nobody reads ", *(part for at, one in enumerate(shown) for part in (_joint(at, shown), PagePath(one.path))),
+            "Nobody reads ", *(word for at, one in enumerate(shown) for word in (_joint(at, shown), PagePath(one.path))),
             f" any more, nor {count(more, 'other page')}. " if more else " any more. ",
             "If it was moved, check its redirect." if alone else "If they were moved, check their redirects.",
         )  # fmt: skip
     known = {page.path for page in (*fallers[:1], *vanished)}
-    for row in (row for row in report.top_ai[:1] if share(row) >= _SEEN and row["path"] not in known):
+    for row in (row for row in report.top_ai[:1] if share(row) >= _MOSTLY_AI and row["path"] not in known):
         yield (
             PagePath(row["path"]), f" is read by AI agents, and by hardly any people: {part(row['ai'], row['total'])} of its readers are agents.",
             " Agents do not report mistakes, so check that the page is up to date.",
@@ -291,13 +290,13 @@ def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
     return columns, rows[:SECTIONS_SHOWN]
 
 
-def once(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
+def new_and_gone(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
     """The pages that have readers of the listed kind for the first time, and those that have none any more: title, column, counts."""
     found = report.comparison
     if found is None:
         return
     kind = READERS[found.of]
-    # Others may still read them.
+    # The other kind may still read these pages, so they are not called new or vanished.
     new, gone = f"First read by {kind}", f"No longer read by {kind}"
     if found.of == "total":
         new, gone = "New pages", "Vanished pages"
@@ -311,7 +310,7 @@ def once(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
 
 
 def chance(found: Comparison) -> str:
-    """Which changes are listed, and of whom."""
+    """Why these changes are listed, and whose they are."""
     counted = "" if found.of == "total" else f" The counts are of {READERS[found.of]}."
     return f"{changes.CHANCE}{counted}"
 

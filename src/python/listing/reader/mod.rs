@@ -82,7 +82,7 @@ impl ReaderState {
 pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     paging: Paging,
-    inside: Arc<ActiveOperations>,
+    active: Arc<ActiveOperations>,
     /// Locked for moments, and never while Python runs.
     state: Mutex<ReaderState>,
 }
@@ -116,7 +116,7 @@ impl RowReader {
         Ok(Arc::new(Self {
             handle,
             paging,
-            inside: Arc::new(ActiveOperations::new()),
+            active: Arc::new(ActiveOperations::new()),
             state: Mutex::new(state),
         }))
     }
@@ -125,8 +125,8 @@ impl RowReader {
         crate::lock(&self.state)
     }
 
-    pub fn inside(&self) -> &Arc<ActiveOperations> {
-        &self.inside
+    pub fn active(&self) -> &Arc<ActiveOperations> {
+        &self.active
     }
 
     /// Begins a pass. One after the end is a mistake that silence would hide.

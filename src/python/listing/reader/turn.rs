@@ -177,7 +177,7 @@ impl RowReader {
         Ok(Operation::new(name, turn, finish)
             .in_place()
             .hooks(Arc::clone(self.handle.hooks()))
-            .inside(&self.inside)
+            .among(&self.active)
             .on_error(self.tell_checkpoint()))
     }
 
