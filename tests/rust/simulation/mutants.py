@@ -57,7 +57,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "fresh.extend(found);",
         "",
     ),
-    "pager-row-too-many": (PAGER, "positions.truncate(most);", ""),
+    "pager-row-too-many": (PAGER, "indices.truncate(most);", ""),
     "pager-forgets-what-it-handed": (PAGER, "self.handed += count as u64;", ""),
     "pager-takes-what-was-asked-elsewhere": (
         PAGER,
