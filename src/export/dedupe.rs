@@ -1,7 +1,7 @@
-//! Finds rows that come a second time, because the data moves or the service sends short pages: those with a key, and whole pages.
-//! Repeats of rows without a key are found in `position.rs`, and `pager.rs` drops both.
+//! Finds and removes rows that come a second time, because the data moves or the service sends short pages: rows with a key
+//! ([`Seen`]), rows without one ([`overlap`]), and whole pages.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::listing::rows::Identity;
@@ -54,6 +54,49 @@ impl Hash for Packed {
         let [low, high] = self.0;
         state.write_u64(u64::from(low) | u64::from(high) << 32);
     }
+}
+
+/// How many of the first `rows` repeat the last `known` ones. Rows without a key are compared in their order, because two equal rows
+/// may both be right.
+pub(crate) fn overlap(known: &[Identity], rows: &[Identity]) -> usize {
+    let most = known.len().min(rows.len());
+    let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
+    (1..=most).rev().find(is_end).unwrap_or_else(|| {
+        // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
+        let differ = known
+            .iter()
+            .map(|row| row.whole)
+            .collect::<HashSet<_>>()
+            .len()
+            == known.len();
+        let is_within =
+            !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
+        if is_within { rows.len() } else { 0 }
+    })
+}
+
+/// The indices of the rows to hand out: without the first `skip` ones that have no key, and without repeats. `None`: all.
+pub(crate) fn without_repeats(
+    identities: &[Identity],
+    repeats: &[Repeat],
+    skip: usize,
+) -> Option<Vec<u32>> {
+    if skip == 0 && repeats.iter().all(|&repeat| repeat == Repeat::New) {
+        return None;
+    }
+    let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| {
+        if identity.has_key() {
+            **repeat != Repeat::Identical
+        } else {
+            *row as usize >= skip
+        }
+    };
+    let rest = (0..)
+        .zip(repeats.iter().zip(identities))
+        .filter(is_new)
+        .map(|(row, _)| row)
+        .collect();
+    Some(rest)
 }
 
 /// How a row was seen last.

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::dedupe::{Repeat, Seen};
+use crate::export::dedupe::{self, Repeat, Seen};
 use crate::export::findings::{Finding, Findings};
 use crate::export::observer::{ExportObserver, Relay};
 use crate::export::page::{FetchedPage, PageRequest, Source};
@@ -279,8 +279,10 @@ impl Pager {
             false => 0,
         };
         let repeats = self.seen.take_in(&identities, until);
-        let (mut kept, found) = self.without_repeats(&identities, &repeats, skip, expected);
-        fresh.extend(found);
+        let mut kept = dedupe::without_repeats(&identities, &repeats, skip);
+        let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
+        let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
+        fresh.extend(self.findings.repeats(identical, differing, expected));
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
@@ -344,37 +346,6 @@ impl Pager {
             findings: fresh,
             position: Arc::new(position),
         })
-    }
-
-    /// The indices of the rows to hand out, without the first `skip` and without repeats; `None`: all.
-    fn without_repeats(
-        &mut self,
-        identities: &[Identity],
-        repeats: &[Repeat],
-        skip: usize,
-        expected: bool,
-    ) -> (Option<Vec<u32>>, Vec<Finding>) {
-        if skip == 0 && repeats.iter().all(|&repeat| repeat == Repeat::New) {
-            return (None, Vec::new());
-        }
-        let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| {
-            if identity.has_key() {
-                **repeat != Repeat::Identical
-            } else {
-                *row as usize >= skip
-            }
-        };
-        let rest = (0..)
-            .zip(repeats.iter().zip(identities))
-            .filter(is_new)
-            .map(|(row, _)| row)
-            .collect();
-        let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
-        let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
-        (
-            Some(rest),
-            self.findings.repeats(identical, differing, expected),
-        )
     }
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.

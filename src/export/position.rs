@@ -1,11 +1,12 @@
 //! The position of an export, after each page and after each row.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dates::slices::Slice;
 use crate::export::checkpoint::Checkpoint;
+use crate::export::dedupe;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::page::Totals;
 use crate::listing::rows::Identity;
@@ -155,8 +156,7 @@ impl ExportPosition {
         self.skip.min(received)
     }
 
-    /// How many of the next page's first rows repeat the last rows of short pages. Rows without a key are compared in
-    /// their order, because two equal rows may both be right.
+    /// How many of the next page's first rows repeat the last rows of short pages, if they have no key.
     pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
         if !self.is_irregular() || rows.iter().any(Identity::has_key) {
             return 0;
@@ -170,20 +170,7 @@ impl ExportPosition {
         let known = known
             .get(known.len().saturating_sub(room)..)
             .unwrap_or_default();
-        let most = known.len().min(rows.len());
-        let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
-        (1..=most).rev().find(is_end).unwrap_or_else(|| {
-            // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
-            let differ = known
-                .iter()
-                .map(|row| row.whole)
-                .collect::<HashSet<_>>()
-                .len()
-                == known.len();
-            let is_within =
-                !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
-            if is_within { rows.len() } else { 0 }
-        })
+        dedupe::overlap(known, rows)
     }
 
     /// Whether rows of the next page were handed out before.

@@ -51,10 +51,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {",
         "if false {",
     ),
-    "pager-keeps-repeats": (PAGER, "repeats.iter().all(|&repeat| repeat == Repeat::New)", "true"),
+    "pager-keeps-repeats": (DEDUPE, "repeats.iter().all(|&repeat| repeat == Repeat::New)", "true"),
     "pager-tells-no-repeats": (
         PAGER,
-        "fresh.extend(found);",
+        "fresh.extend(self.findings.repeats(identical, differing, expected));",
         "",
     ),
     "pager-row-too-many": (PAGER, "indices.truncate(most);", ""),
