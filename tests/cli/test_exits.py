@@ -15,7 +15,7 @@ import pytest
 from docplatform import Client, ConfigurationError
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
-from helpers.cli import LOST, SCRIPT, SOON, Cli, run
+from helpers.cli import LOST, SCRIPT, SIGNALS, SOON, Cli, run
 from helpers.connection import answer
 from helpers.faults import READ_HEAD, SEND, FaultServer
 from helpers.marks import posix
@@ -126,11 +126,7 @@ def test_another_sync_at_work_is_75(stub: StubServer, store: Path) -> None:
 @pytest.mark.parametrize(
     "command", [("run", "Fix it"), ("wait", "job-1"), ("message", "--wait", "job-1", "And that")]
 )
-@pytest.mark.parametrize(
-    ("number", "code", "says"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
-    ids=["Ctrl-C", "SIGTERM"],
-)
+@SIGNALS
 def test_a_signal_during_a_wait_says_how_to_wait_again(
     stub: StubServer, command: tuple[str, ...], number: int, code: int, says: str
 ) -> None:

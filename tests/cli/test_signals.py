@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.cli import SCRIPT
+from helpers.cli import SCRIPT, SIGNALS
 from helpers.connection import answer
 from helpers.faults import APPLY, GATE, JOB, READ_ALL, SEND, FaultServer
 from helpers.marks import posix
@@ -27,11 +27,6 @@ pytestmark = [
 
 WAITS = "Waiting up to 5 s for the service's answer"
 GOES_ON = "Job job-1 keeps running. To wait for it: docplatform job wait job-1"
-SIGNALS = pytest.mark.parametrize(
-    ("number", "code", "says"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
-    ids=["Ctrl-C", "SIGTERM"],
-)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 
 from docplatform.testing import StubServer
 from helpers.marks import posix
+from helpers.once import posts
 from helpers.scripts import Ended, run_command
 
 pytestmark = [
@@ -220,7 +221,7 @@ def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
 ) -> None:
     stub.fail_next(drop=True)
     assert [github.run({"prompt": PROMPT, "once": "x"})["exit-code"] for _ in range(3)] == ["7", "7", "7"]
-    assert len([request for request in stub.requests if request.method == "POST"]) == 1
+    assert posts(stub) == 1
     assert github.run({"prompt": PROMPT, "once": "another"})["exit-code"] == "0"
 
 
@@ -396,9 +397,9 @@ def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, gitlab: GitL
         assert done.status == code, done.err
         assert gitlab.dotenv == f"DOCS_AGENT_URL={LINK if code == 0 else ''}\n"
         assert ("docs/ci.md" in done.out) == (code == 7)
-    assert len([request for request in stub.requests if request.method == "POST"]) == 1
+    assert posts(stub) == 1
     gitlab.run("v2")
-    assert len([request for request in stub.requests if request.method == "POST"]) == 2
+    assert posts(stub) == 2
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])
@@ -412,4 +413,4 @@ def test_a_new_api_key_finds_the_job_of_the_old_one(
         else:
             assert gitlab.run().status == 0
     assert len(stub.jobs) == 1
-    assert len([request for request in stub.requests if request.method == "POST"]) == 1
+    assert posts(stub) == 1

@@ -32,6 +32,13 @@ LOST = "the answers are lost. With --store FILE they are kept, and the next run 
 SOON = ("--poll-interval", "0.01")
 """Options for a short wait."""
 
+SIGNALS = pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+"""Runs a test once with each signal that ends a command: its number, the exit code, and the word for it."""
+
 ROWS: list[dict[str, Any]] = [
     {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
     for i in range(600)

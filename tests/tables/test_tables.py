@@ -7,7 +7,6 @@ import pickle
 import re
 from collections.abc import Callable, Sequence
 from html import escape
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from docplatform import TrendTable, VisitorTable
 from docplatform.testing import StubServer
 from helpers.exports import ROWS, collect
 from helpers.pages import row
+from helpers.reports import Parsed
 
 ODD = [
     row(0),
@@ -203,50 +203,30 @@ def test_its_representation_says_what_it_is_of() -> None:
 # -- in a notebook ---------------------------------------------------------------------------------
 
 
-class Shown(HTMLParser):
-    """The tags, and the text between them."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: set[str] = set()
-        self.texts: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes.update(name for name, _ in attrs)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
 @pytest.mark.row("J7", "J8")
 def test_a_notebook_shows_foreign_text_escaped() -> None:
     evil = "<script>alert(1)</script>\"'&\x1b]52;c;\x07\u202e"
     table = collect([row(1, path=evil, **{evil: evil}), row(2, more=[evil], flag=True)])
     html = table._repr_html_()
-    shown = Shown(html)
-    assert set(shown.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
-    assert shown.attributes == {"class", "style"}
+    shown = Parsed(html)
+    assert {tag for tag, _ in shown.elements} <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert {name for _, attributes in shown.elements for name in attributes} == {"class", "style"}
     # Dollars in a path must not start a formula.
     assert html.startswith('<table class="tex2jax_ignore mathjax_ignore">')
-    assert sum("<script>alert(1)</script>" in text for text in shown.texts) >= 3
+    assert shown.text.count("<script>alert(1)</script>") >= 3
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", html)
 
 
 def test_a_notebook_shows_the_first_rows_and_the_totals(table: VisitorTable) -> None:
-    shown = Shown(table._repr_html_())
-    assert shown.tags.count("tr") == 11
-    text = " ".join(shown.texts)
+    shown = Parsed(table._repr_html_())
+    assert len(shown.rows) == 11
     for part in ("first 10 of 600 pages", "179,700 people", "/9"):
-        assert part in text
-    assert "/10" not in shown.texts
+        assert part in shown.text
+    assert "/10" not in [cells[0] for cells in shown.rows]
     # Numbers are to the right, also where some are missing; a long text is wrapped.
     html = collect([row(1, more=5), row(2)])._repr_html_()
     styles = {name: style for style, name in re.findall('<th style="(.*?)">(.*?)</th>', html)}
     assert styles["more"] == "text-align: right"
     assert "overflow-wrap: anywhere" in styles["path"]
-    empty = Shown(collect([], max_rows=0)._repr_html_())
-    assert empty.tags.count("th") == 4
-    assert empty.tags.count("tr") == 1
+    empty = Parsed(collect([], max_rows=0)._repr_html_())
+    assert [len(cells) for cells in empty.rows] == [4]
