@@ -11,7 +11,7 @@ use crate::text::named_enum;
 use crate::text::safe;
 
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
-                     \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last month\", \"last quarter\" or \"last year\"";
+                     \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last 3 months\", \"last month\", \"last quarter\" or \"last year\"";
 
 named_enum! {
     /// The kind of a period on the calendar.

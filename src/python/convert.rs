@@ -92,6 +92,17 @@ pub fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<
     })
 }
 
+/// The end of an error about an unknown name: the one of `known` that may be meant.
+pub fn nearest(py: Python<'_>, name: &str, known: Vec<&str>) -> PyResult<String> {
+    let alike: Vec<String> = import(py, "difflib")?
+        .getattr("get_close_matches")?
+        .call_out((name, known))?
+        .extract()?;
+    Ok(alike
+        .first()
+        .map_or_else(String::new, |meant| format!("; did you mean {meant:?}?")))
+}
+
 pub fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let found = value
         .get_type()

@@ -75,7 +75,11 @@ fn advice(advice: &Advice) -> String {
         Advice::ChangeRequest { has_text: false } => {
             "the service refuses the request as it is, and does not say why: check the arguments"
         }
-        Advice::CheckIds {} => return format!("check the project and the ids: {SAME_PAGE}"),
+        Advice::CheckIds {} => {
+            return format!(
+                "check the project and the ids, and that base_url is the address of the API: {SAME_PAGE}"
+            );
+        }
         Advice::CheckKey { variable } => {
             return format!(
                 "check the API key ({}): it may have expired, often after 90 days, or be of another kind; copy a valid \

@@ -83,7 +83,9 @@ macro_rules! python_options {
                 "on_attempt" => hooks.on_attempt = convert::on_attempt(value)?,
                 $(stringify!($option) => options.$option = OptionValue::read(name, value)?,)*
                 _ => {
-                    return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));
+                    let known = vec!["api_key", "on_attempt", $(stringify!($option)),*];
+                    let meant = convert::nearest(value.py(), name, known)?;
+                    return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client{meant}")));
                 }
             }
             options.from_env.retain(|(from_env, _)| *from_env != name);
