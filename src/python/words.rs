@@ -76,9 +76,7 @@ fn advice(advice: &Advice) -> String {
             "the service refuses the request as it is, and does not say why: check the arguments"
         }
         Advice::CheckIds {} => {
-            return format!(
-                "check the project and the ids, and that base_url is the address of the API: {SAME_PAGE}"
-            );
+            return format!("check the ids, project_id and base_url: {SAME_PAGE}");
         }
         Advice::CheckKey { variable } => {
             return format!(
