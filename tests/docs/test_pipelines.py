@@ -352,6 +352,14 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
         links = re.findall(r"<(https://.*?)>", (tmp_path / "summary.md").read_text(encoding="utf-8"))
         assert sorted(links) == sorted([str(job.pr_link) for job in stub.jobs] * runs)
     assert len(stub.jobs) in range(2, 11, 2)
+    # A creation whose outcome is unknown is recorded by hand.
+    env["DOCPLATFORM_STORE"] = str(tmp_path / "other.db")
+    stub.fail_next(drop=True, path="/job")
+    assert shell(step["run"], env, tmp_path, stub).status == 7
+    row = (tmp_path / "fixes.md").read_text(encoding="utf-8").split("job once fix:")[1]
+    found = {"NAME": f"fix:{row.split(' ')[0]}", "OUTCOME": "never-created"}
+    done = shell(step["run"], env | found, tmp_path, stub)
+    assert done.status == 0, done.err
 
 
 class GitLab:

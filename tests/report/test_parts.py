@@ -327,5 +327,7 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
         stub.fail_next(status=404, times=99, path="feedback")
         found = summary(cli, file, *there)
     assert found["left_out"] == {"fixes": "the numbers could not be read"}
+    says = "not shown what readers stumble over, because the numbers could not be read. Write the report again later."
+    assert says in file.read_text(encoding="utf-8")
     assert "docplatform fix" not in file.read_text(encoding="utf-8")
     assert "look at this page first" in file.read_text(encoding="utf-8")

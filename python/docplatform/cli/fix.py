@@ -73,7 +73,7 @@ def fix(
 
     The list is made of page ratings, comments, unanswered questions to the assistant, searches without a click, and
     visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
-    printed. Review each of them, because its prompt quotes readers.
+    printed, or written to the .md file of -o. Review each of them, because its prompt quotes readers.
     """
     known = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
     if known is None:
@@ -90,7 +90,8 @@ def fix(
             cost.tell(session, client, plans(client, days), ["A listing may have several pages."])
         if wanted is not None:
             session.say(
-                "The prompts are made of what is read, so they are not known yet. --run shows them, and asks, before it creates a job."
+                "The prompts are made of what is read, so they are not known yet. On a terminal, --run shows them, and asks, before it creates a job. "
+                "Each new job takes some more requests."
             )
         return
     writer = None

@@ -197,7 +197,7 @@ def _shares(report: Report) -> str:
     pair = "".join(_side(title, _by_share(report, rows)) for title, rows in sides if rows)
     said = (
         "<p>Pages where the share of AI agents is higher or lower than on the whole site, by more than chance can explain. "
-        "Pages with few readers rank lower, because their share is less certain.</p>"
+        "Pages with few readers rank lower, because their share is less certain. Files for machines, such as /llms.txt, are left out.</p>"
     )
     return section(
         "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{pair}</div>', "shares"

@@ -208,6 +208,11 @@ def advice(report: Report) -> list[Advice]:
     """Things to do. Each rests on a number of the report."""
     found = [Advice([*_problem(row)], command) for row, command in report.fixes[:_NAMED]]
     found = found or [Advice([*one]) for one in _changed(report)]
+    if Part.FIXES in report.left_out:
+        command, cost = report.more.get(Part.FIXES, ("", ""))
+        how = f"To add it, run this command. It takes {cost}:" if command else "Write the report again later."
+        why = report.left_out[Part.FIXES]
+        found.append(Advice([f"It is not shown what readers stumble over, because {why}. {how}"], command))
     if Part.COMPARISON in report.more:
         command, cost = report.more[Part.COMPARISON]
         found.append(Advice([f"To see which pages changed, run this command. It takes {cost}:"], command))
