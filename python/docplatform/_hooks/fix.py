@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from docplatform import Client, FixList, Table
 
 LISTINGS = ("visitors", "feedback_by_page", "feedback", "conversations", "searches")
-"""The listings, in the order in which they are fetched."""
+"""The listings, in the order of their requests."""
 UNANSWERED = ("unanswered", "unresolved")
 """The values of ``resolutionStatus`` that mean that a question was not answered."""
 Z = 1.959964
