@@ -121,6 +121,19 @@ def test_arrow_data_outlives_the_table() -> None:
     assert pa.RecordBatchReader._import_from_c_capsule(stream).read_all().to_pylist() == ROWS
 
 
+def test_it_never_asks_the_service() -> None:
+    with StubServer(ROWS) as stub, stub.client() as client:
+        table = client.visitors().collect()
+        client.close()
+        asked = len(stub.requests)
+        for _ in range(3):
+            assert table.to_arrow().num_rows == 600
+            assert table.to_polars().height == 600
+            assert len(table.to_pandas()) == 600
+            assert table.__arrow_c_schema__() is not None
+        assert len(stub.requests) == asked == 3
+
+
 def test_a_requested_schema_may_be_ignored(table: VisitorTable) -> None:
     wish = pa.schema([("path", pa.large_string())])
     stream = table.__arrow_c_stream__(wish.__arrow_c_schema__())

@@ -273,6 +273,11 @@ TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
         "month",
         "People rose from 1,000 to 1,200, and AI agents rose from 500 to 900",
     ),
+    (
+        [(1_000, 500), (800, 350)],
+        "month",
+        "People fell from 1,000 to 800, and AI agents fell from 500 to 350",
+    ),
     # The second month has three days fewer.
     (
         [(31_000, 15_500), (28_000, 14_000)],
@@ -285,11 +290,21 @@ TREND_TITLES: list[tuple[list[tuple[int, int]], str, str]] = [
         "week",
         "People hardly changed, from 100 to 90, and AI agents hardly changed, from 50 to 45",
     ),
+    (
+        [(1_000, 500), (1_005, 504)],
+        "week",
+        "People hardly changed, from 1,000 to 1,005, and AI agents hardly changed, from 500 to 504",
+    ),
     ([(100, 50), (100, 50)], "week", "People stayed at 100, and AI agents stayed at 50"),
     (
         [(1_000, 500), (700, 900)],
         "month",
         "People fell from 1,000 to 700, and AI agents rose from 500 to 900",
+    ),
+    (
+        [(1_000, 500), (1_010, 900)],
+        "month",
+        "People hardly changed, from 1,000 to 1,010, and AI agents rose from 500 to 900",
     ),
     ([(100, 50)], "month", "People were 100, and AI agents were 50"),
     # The last day may be a Sunday.
