@@ -4,7 +4,7 @@
 //! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
 //! its entry, made before it is sent, until an hour after its answer. The service counts it somewhere between sending and answering.
 //!
-//! Clocks of processes may differ by hours. No entry is earlier than the newest one, so that the other processes count it. No
+//! Clocks of processes may differ by hours. A new entry is never earlier than those before it, so that the other processes count it. No
 //! process changes an entry of another, and each lets entries expire by its own clock. So a clock that is ahead frees nothing that
 //! others have spent.
 

@@ -36,7 +36,7 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The rows of a page if neither the caller nor the endpoint says more.
+    /// The rows of a page if neither the caller nor the endpoint names a number.
     pub const PAGE_SIZE: u32 = 250;
 }
 
@@ -280,9 +280,11 @@ impl Pager {
         };
         let repeats = self.seen.take_in(&identities, until);
         let mut kept = dedupe::without_repeats(&identities, &repeats, skip);
-        let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
-        let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
-        fresh.extend(self.findings.repeats(identical, differing, expected));
+        if kept.is_some() {
+            let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
+            let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
+            fresh.extend(self.findings.repeats(identical, differing, expected));
+        }
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {

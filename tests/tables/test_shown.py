@@ -160,12 +160,12 @@ def test_a_name_that_is_no_column_lists_those_that_are() -> None:
         table["pat"]  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("name", ["columns", "sort_values", "shape", "human"])
+@pytest.mark.parametrize("name", ["columns", "sort_values", "shape", "human", "total"])
 def test_an_attribute_of_a_frame_says_which_method_to_use(name: str) -> None:
     table: Any = collect(ROWS[:1])
     with pytest.raises(AttributeError) as caught:
         getattr(table, name)
-    says = "table.to_pandas()['human']" if name == "human" else f"table.to_pandas().{name}"
+    says = f"table.to_pandas()[{name!r}]" if name in ROWS[0] else f"table.to_pandas().{name}"
     assert str(caught.value).startswith(f"'VisitorTable' object has no attribute {name!r}: ")
     assert says in str(caught.value)
     assert (caught.value.name, caught.value.obj) == (name, table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from datetime import datetime
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -89,18 +88,21 @@ def column(table: Table, name: str) -> str:
 
 def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
     """The error for ``table.columns`` or ``client.visitors(…).plot()``, with what to write instead."""
+    from difflib import get_close_matches
+
     from docplatform import AsyncRows, AsyncVisitors, Table, Visitors, VisitorTable
 
     frame = f"to_pandas().{name}"
     public = [one for one in dir(owner) if not one.startswith("_")]
-    if meant := get_close_matches(name, public, 1, ALIKE):
+    if isinstance(owner, Table) and name in dict(owner._schema()):
+        advice = column(owner, name)
+    elif meant := get_close_matches(name, public, 1, ALIKE):
         advice = f"did you mean {meant[0]!r}?"
     elif name == "sum" and isinstance(owner, VisitorTable):
         why = "" if owner._adds_up else f"; unique {owner.listing} do not add up over rows"
         advice = f"table.totals has the counts of the whole site{why}"
     elif isinstance(owner, Table):
-        known = name in dict(owner._schema())
-        advice = column(owner, name) if known else f"a frame may have it: table.{frame}"
+        advice = f"a frame may have it: table.{frame}"
     else:
         made = VisitorTable if isinstance(owner, Visitors | AsyncVisitors) else Table
         collect = "(await rows.collect())" if isinstance(owner, AsyncRows) else "rows.collect()"

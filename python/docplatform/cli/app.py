@@ -65,18 +65,18 @@ def run(arguments: Sequence[str]) -> int:
     return Exit.DONE
 
 
-_LIMITS = ("--number", "--max-rows", "--page-size")
-_MEANT = {"--limit": _LIMITS, "--rows": _LIMITS, "--top": _LIMITS}
-"""The options that users may mean by a name that no command has."""
+_LIMITS = ("--limit", "--rows", "--top")
+"""Names that no command has, for a number of rows."""
 _PERIODS = ("--period", "--month", "--week", "--day", "--year", "--quarter")
+"""Names that no command has, for a period."""
 
 
 def _meant(error: click.ClickException) -> str:
     """The message of a usage error, with the option that the user may mean by another name."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         params, name = error.ctx.command.params, error.option_name
-        meant = [option for param in params for option in param.opts if option in _MEANT.get(name, ())]
-        if meant:
+        numbers = ("--number", "--max-rows", "--page-size") if name in _LIMITS else ()
+        if meant := [option for param in params for option in param.opts if option in numbers]:
             return f"{error.message} Did you mean {' or '.join(map(repr, meant))}?"
         if name in _PERIODS and any(param.name == "date_from" for param in params):
             return f"{error.message} A PERIOD such as 2026-10 is an argument, without an option."

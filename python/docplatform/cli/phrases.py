@@ -95,7 +95,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         "the service refuses the request as it is"
         + (": change what its text names" if has_text else ", and does not say why: check the options")
     ),
-    "CheckIds": "check the ids, --project and --base-url: docplatform doctor looks at them",
+    "CheckIds": "check the ids, --project and --base-url: docplatform doctor looks at the last two",
     "CheckKey": lambda _, variable: (
         f"check the API key ({variable or '--api-key-file'}): it may have expired, often after 90 days, or be of another "
         "kind; copy a valid one from the dashboard"
