@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
-use crate::store::fork::LockedFile;
+use crate::store::open_files::LockedFile;
 
 /// Opens or creates the file at `path`, and locks it; `None` if it is locked already.
 fn take(path: &Path) -> Result<Option<File>, Fault> {

@@ -25,9 +25,9 @@ mod fault;
 mod file;
 mod finished;
 mod flights;
-mod fork;
 mod lock;
 mod once;
+mod open_files;
 mod pages;
 mod worker;
 
@@ -36,9 +36,9 @@ pub use exports::{Content, Export, Exports, Range, StoredRange, is_final};
 pub use fault::Fault;
 pub use finished::{FinishedExport, FinishedExports};
 pub use flights::PageClaim;
-pub use fork::{after_fork, before_fork};
 pub use lock::{FileLock, SyncLock};
 pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
+pub use open_files::{after_fork, before_fork};
 pub use pages::StoredPage;
 use worker::Worker;
 pub use worker::leave_runtime;
@@ -203,7 +203,7 @@ impl Store {
 pub fn close_all(timeout: Duration) {
     let until = Instant::now() + timeout;
     // If no thread can be started, the log stays.
-    let closing: Vec<_> = fork::workers()
+    let closing: Vec<_> = open_files::workers()
         .into_iter()
         .filter_map(|worker| Store(worker).close().ok().flatten())
         .collect();

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::store::busy::BusyTimeout;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
-use crate::store::fork;
+use crate::store::open_files;
 use crate::{error, lock};
 
 /// How long an idle file stays open, so that a quick export opens it only once.
@@ -81,7 +81,7 @@ impl Worker {
             thread: Mutex::default(),
             child: OnceLock::new(),
         });
-        fork::register(&worker);
+        open_files::register(&worker);
         worker
     }
 
@@ -181,7 +181,7 @@ impl Worker {
         if !work.timeout.wanted() {
             return None;
         }
-        let _open = fork::open_connection();
+        let _open = open_files::open_connection();
         let mut connection = match work.timeout.during(|| (self.open)(&self.path)) {
             Ok(connection) => connection,
             Err(fault) => {
@@ -190,7 +190,7 @@ impl Worker {
             }
         };
         work.perform(Ok(&mut connection));
-        while !fork::forking()
+        while !open_files::forking()
             && let Ok(task) = queue.recv_timeout(MAX_IDLE)
         {
             match task {
@@ -211,7 +211,7 @@ impl Worker {
             if tries > 0 {
                 thread::sleep(Duration::from_millis(fastrand::u64(1..=1 << tries)));
             }
-            let _open = fork::open_connection();
+            let _open = open_files::open_connection();
             // Another process may keep the log. The data of this process is in the file all the same.
             if let Ok(connection) = (self.open)(&self.path) {
                 let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -1,4 +1,5 @@
-//! The cancellation of an operation: by Ctrl-C, a cancelled task, or a callback that failed. A note tells what became of its write or job.
+//! The cancellation of an operation: by Ctrl-C, a cancelled task, or a callback that failed. Signals are looked for here, and a
+//! note tells what became of the write or job.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +16,18 @@ use crate::python::prelude::*;
 use crate::python::words::{carry, words};
 
 impl Running {
+    /// Raises a signal that came meanwhile, with a note on a write.
+    pub fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()
+            .map_err(|error| self.interrupted(py, error))
+    }
+
+    /// Whether an interrupt would get a note: the operation writes, or waits for a job.
+    pub fn has_note(&self) -> bool {
+        let state = self.inbox.state();
+        state.write.is_some() || state.job.is_some()
+    }
+
     /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A write that may have happened is logged
     /// as well, because `gather` and `TaskGroup` make new exceptions without our notes.
     pub fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {

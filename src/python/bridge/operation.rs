@@ -461,18 +461,6 @@ impl Running {
             inbox,
         }))
     }
-
-    /// Raises a signal that came meanwhile, with a note on a write.
-    pub fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
-        py.check_signals()
-            .map_err(|error| self.interrupted(py, error))
-    }
-
-    /// Whether an interrupt would get a note: the operation writes, or waits for a job.
-    pub fn has_note(&self) -> bool {
-        let state = self.inbox.state();
-        state.write.is_some() || state.job.is_some()
-    }
 }
 
 impl Drop for Running {

@@ -1,6 +1,8 @@
-//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process. A child that inherits them locked
-//! would wait for threads that it does not have, or believe that it holds its parent's locks. The child closes locked files,
-//! because a lock lasts as long as any process has its file open.
+//! The connections and locked files that this process has open.
+//!
+//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process, and a child that inherits them
+//! locked would wait for threads that it does not have, or believe that it holds its parent's locks. The child closes locked
+//! files, because a lock lasts as long as any process has its file open.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
