@@ -47,7 +47,9 @@ def test_a_quiet_site_has_nothing_to_fix(cli: Cli) -> None:
 
 def test_a_dry_run_sends_nothing(cli: Cli, stub: StubServer, tmp_path: Path) -> None:
     ended = cli(*FIX, "--dry-run", "--run", "3", "--json")
-    assert (ended.status, json.loads(ended.out)["requests"], stub.requests) == (0, 5, [])
+    found = json.loads(ended.out)
+    assert (ended.status, found["requests"], stub.requests) == (0, 5, [])
+    assert len({part["listing"] for part in found["slices"]}) == 5
     assert "The prompts are made of what is read, so they are not known yet" in ended.err
     store = ("--store", str(tmp_path / "docs.db"))
     cli(*FIX, *store)
@@ -92,6 +94,7 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     done = tmp_path / "done.md"
     again = cli(*run, "--run", "3", "-o", str(done))
     assert (again.status, posts(stub)) == (0, 3), again.err
+    assert all(str(job.pr_link) in again.out for job in stub.jobs)
     assert [line.split(" | ")[0] for line in done.read_text().splitlines()[4:]] == [
         f"| `{path}`" for path in PATHS
     ]

@@ -169,6 +169,8 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     strict = cli(*line[:2], "2025-12-01 to 2026-01-11", *filled, "--every", "week", "--strict")
     assert (strict.status, "missing\t2" in strict.out) == (1, True)
     assert strict.err.splitlines()[-1].startswith("docplatform: the store lacks 2 of the 6 slices")
+    strict = cli(*line[:2], "2025-12-01 to 2026-01-11", *filled, "--every", "week", "--strict", "--json")
+    assert json.loads(strict.out)["error"]["class"] == "DatasetError"
     assert cli(*line, "--strict").status == 0
     assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480
     assert len(cli.stub.requests) == sent

@@ -108,6 +108,7 @@ def test_projects_come_from_arguments_a_file_or_a_pipe(cli: Cli, tmp_path: Path)
 )
 def test_a_period_may_have_several_words(cli: Cli, period: str) -> None:
     spoken, quoted = (document(cli, *words, "other", "--dry-run") for words in (period.split(), [period]))
+    assert {(one["listing"], one["project"]) for one in spoken["slices"]} == {("visitors", "other")}
     assert [one["date_from"] for one in spoken["slices"]] == [one["date_from"] for one in quoted["slices"]]
 
 

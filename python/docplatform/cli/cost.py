@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product, repeat
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
@@ -30,6 +31,7 @@ def show(
     range does not cut.
     """
     listings = [listing] if isinstance(listing, str) else listing
+    parts = [*product(listings, projects, ranges)]
     with session.client() as client:
         plans = [
             client._plan(
@@ -44,11 +46,11 @@ def show(
             if first is not None and end is not None
             # A range without an end is never in the store.
             else Plan(1, 0, not by_path, None, (), totals=not by_path)
-            for name in listings
-            for project in projects
-            for first, end in ranges
+            for name, project, (first, end) in parts
         ]
-        tell(session, client, plans, [_floor(max(ENDPOINTS[name].page_size for name in listings))])
+        about = [{"listing": name} | ({"project": project} if project else {}) for name, project, _ in parts]
+        doubt = _floor(max(ENDPOINTS[name].page_size for name in listings))
+        tell(session, client, plans, [doubt], about)
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
@@ -81,9 +83,14 @@ def _floor(rows: int) -> str:
 
 
 def tell(
-    session: Session, client: Client, plans: Sequence[Plan], doubts: Sequence[str] | None = None
+    session: Session,
+    client: Client,
+    plans: Sequence[Plan],
+    doubts: Sequence[str] | None = None,
+    about: Iterable[dict[str, str]] = (),
 ) -> None:
-    """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why."""
+    """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why. ``about`` is
+    what the JSON says of each plan's slices."""
     files.check_printing()
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
@@ -92,7 +99,11 @@ def tell(
     waited, left = client._hours(requests), client.stats.budget_left
     hours = None if waited is None else int(waited)
     if session.json:
-        slices = [part._asdict() for plan in plans for part in plan.slices]
+        slices = [
+            facts | part._asdict()
+            for plan, facts in zip(plans, about or repeat({}), strict=False)
+            for part in plan.slices
+        ]
         facts = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
         output.document({"dry_run": True, "requests": requests, "cached": cached, **facts, "slices": slices})
         return

@@ -9,7 +9,7 @@ import click
 
 from docplatform import DatasetError, DatasetReport, export_dataset
 from docplatform._hooks import frames
-from docplatform.cli import output
+from docplatform.cli import exits, output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, days_and_projects, every_option
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import listing_option
@@ -63,11 +63,13 @@ def dataset(
     (date_from, date_to), projects = days_and_projects(words, date_from, date_to, last, every)
     wanted = named_projects(session, projects, file)
 
-    def printed(report: DatasetReport) -> None:
+    def printed(report: DatasetReport, error: DatasetError | None = None) -> None:
         if session.json:
             # A URI may have a key in it.
             place = re.sub(r"(?<=://)[^/]*@", "", folder)
-            output.document({"folder": place, "listing": listing, "every": every, **report._asdict()})
+            about = {"folder": place, "listing": listing, "every": every}
+            told = error and exits.facts(error, session.again)
+            output.document({**about, **report._asdict(), "error": told})
         else:
             output.fields([("listing", listing), *report._asdict().items()])
 
@@ -91,6 +93,6 @@ def dataset(
         way = "object_store" if "://" in folder else "export_dataset"
         raise click.UsageError(frames.needs(way, "dataset")) from None
     except DatasetError as error:
-        printed(error.dataset)
+        printed(error.dataset, error)
         raise
     printed(report)

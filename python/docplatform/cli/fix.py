@@ -87,7 +87,8 @@ def fix(
             raise click.UsageError("the result of --run is written as Markdown: name a file that ends in .md")
     if session.dry_run:
         with session.client() as client:
-            cost.tell(session, client, plans(client, days), ["A listing may have several pages."])
+            names = [{"listing": name} for name in LISTINGS]
+            cost.tell(session, client, plans(client, days), ["A listing may have several pages."], names)
         if wanted is not None:
             session.say(
                 "The prompts are made of what is read, so they are not known yet. On a terminal, --run shows them, and asks, before it creates a job. "
@@ -96,7 +97,7 @@ def fix(
         return
     writer = None
     if markdown is None:
-        writer = begin_named(target, json=session.json)
+        writer = begin_named(target, json=session.json, more=(".md",))
     else:
         files.check(markdown, force=target.force, json=session.json)
     first = int(wanted) if wanted is not None and wanted.isdecimal() else None
@@ -293,7 +294,7 @@ def _show(
     if session.json:
         about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}
         output.document({**about, "warnings": found.warnings, "rows": rows})
-    elif file is None and rows:
+    elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)
     elif not rows:
         session.say("Nothing to fix: no reader complained, and none asked or searched in vain.")

@@ -135,6 +135,8 @@ def once(session: Session, name: str | None, found: str | None, *, never: bool) 
     if session.json:
         output.document([{**each._asdict(), "begun": each.begun.isoformat()} for each in listed])
         return
+    if not listed:
+        session.say("No names: the store has none of this address, project and key (or --organization).")
     output.table(
         [(each.name, each.kind, each.state, each.job or "", each.begun.isoformat()) for each in listed],
         Name._fields,

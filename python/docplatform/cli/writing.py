@@ -23,7 +23,7 @@ from docplatform.cli.output import Progress, count, shown, whole
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from docplatform import Table
 
@@ -191,13 +191,16 @@ def output_options(default: str | None, otherwise: str) -> Decorator:
     return decorate
 
 
-def begin(target: Target, *, json: bool, reading: str = "Reading visitors") -> Writer:
-    """A writer; a usage error if it could not write. With ``json``, standard output is for the summary."""
+def begin(
+    target: Target, *, json: bool, reading: str = "Reading visitors", more: Sequence[str] = ()
+) -> Writer:
+    """A writer; a usage error if it could not write. With ``json``, standard output is for the summary. ``more`` are endings that
+    the command writes without it."""
     name = target.name or "-"
     path = None if name == "-" else Path(name)
     kind = target.format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
-        raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
+        raise click.UsageError(f"name a file that ends in {', '.join([*FORMATS, *more])}, or give --format")
     if path is None and json:
         raise click.UsageError(
             "--json prints a summary: name a file for the rows with -o; to print the rows as JSON, give --format jsonl "
@@ -214,11 +217,11 @@ def begin(target: Target, *, json: bool, reading: str = "Reading visitors") -> W
     return Writer(path, kind, target, reading)
 
 
-def begin_named(target: Target, *, json: bool) -> Writer | None:
+def begin_named(target: Target, *, json: bool, more: Sequence[str] = ()) -> Writer | None:
     """A writer that is checked, if a file or a format is named; else ``None``, for a table."""
     if target.name is None and target.format_ is None:
         files.check_printing()
         return None
-    writer = begin(target, json=json)
+    writer = begin(target, json=json, more=more)
     writer.check()
     return writer
