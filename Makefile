@@ -187,7 +187,7 @@ soak-once: $(STAMPS)/installed
 	$(BIN)/python -m soak.pipeline $(if $(SEED),--seed $(SEED))
 
 ## soak-fix: `docplatform fix --run 5`, killed with SIGKILL at 30 random instants and run again; SEED= repeats one
-soak-fix: $(STAMPS)/installed
+soak-fix: $(STAMPS)/installed $(STAMPS)/dev
 	$(BIN)/python -m soak.fix $(if $(SEED),--seed $(SEED))
 
 SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo rustc --locked --no-default-features --quiet --profile simulation --test simulation

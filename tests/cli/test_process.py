@@ -29,7 +29,8 @@ def test_the_demo_shows_no_key_and_prints_nothing_on_stderr(hurried: dict[str, s
     settings = {"DOCPLATFORM_REQUESTS_PER_HOUR": "1", "DOCPLATFORM_STORE": "/no/such.db"}
     ended = run_script(SCRIPT, "demo", env=hurried | settings)
     assert (ended.status, ended.err) == (0, "")
-    assert "completed" in ended.out
+    assert "/guides/deployment: 39 of 52 ratings are thumbs down" in ended.out
+    assert "completed https://github.com/example/docs/pull/1" in ended.out
     with StubServer() as stub:
         assert stub.api_key not in ended.out
 

@@ -12,10 +12,18 @@ from docplatform.testing import StubServer
 # Each step has a title and code. Like the cells of a notebook, later steps see the names of earlier ones.
 STEPS = [
     (
-        "Ask the docs agent, and wait for the pull request",
+        "See where readers got stuck in October",
         """
         client = docplatform.Client()  # key, address and project from DOCPLATFORM_* variables
-        job = client.run_job("Fix the broken links on the quickstart page", on_poll=show, poll_interval=0.4)
+        fixes = client.fix_first("2026-10", n=3)
+        for row in fixes:
+            print(f"{row['path']}: {row['why']}")
+        """,
+    ),
+    (
+        "Hand the first problem to the docs agent, and wait for the pull request",
+        """
+        job = client.run_job(fixes[0]["prompt"], on_poll=show, poll_interval=0.4)
         print(job.pr_link)
         """,
     ),
@@ -27,14 +35,12 @@ STEPS = [
         """,
     ),
     (
-        "Read the site's visitors: 250 rows per request, the next page fetched in advance",
+        "Read who visits the site: 250 pages of it per request",
         """
-        visitors = client.visitors(date_from="2026-10-01", date_to="2026-11-01")  # the end is exclusive
-        rows = list(visitors)
-        print(f"{len(rows):,} pages were read in October; the most read of them:")
-        for row in sorted(rows, key=lambda row: -row["total"])[:6]:
+        october = client.visitors("2026-10").collect()  # to_pandas(), to_polars(), to_csv(), ...
+        for row in october.top(5):
             print(f"{row['human']:>9,} people {row['ai']:>9,} AI agents   {row['path']}")
-        print("the whole site:", visitors.totals())
+        print("the whole site:", october.totals)
         """,
     ),
     (
@@ -85,7 +91,7 @@ def run() -> None:
         names["client"].close()
         seconds = time.perf_counter() - begun
         print(
-            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub --run -- docplatform visitors top"
+            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub --run -- docplatform fix 2026-10"
         )
 
 
