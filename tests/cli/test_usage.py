@@ -42,6 +42,8 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("visitors", "top", "-n", "0"), "--number"),
     (("visitors", "top", "--limit", "5"), "Did you mean '--number'?"),
     (("report", "--month", "2026-10"), "A PERIOD such as 2026-10 is an argument"),
+    (("--store", "docs.db", "visitors", "top"), "Options come after the whole command"),
+    (("fix", "-o", "fixes.html"), ".xlsx, .md, or give --format"),
     (("visitors", "export", "-o", "v.ods"), "ends in .csv, .jsonl, .parquet, .arrow, .xlsx"),
     (("visitors", "export", "-o", "v"), "--format"),
     (("visitors", "export", "--format", "parquet"), "parquet needs a file"),

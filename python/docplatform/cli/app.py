@@ -80,6 +80,8 @@ def _meant(error: click.ClickException) -> str:
             return f"{error.message} Did you mean {' or '.join(map(repr, meant))}?"
         if name in _PERIODS and any(param.name == "date_from" for param in params):
             return f"{error.message} A PERIOD such as 2026-10 is an argument, without an option."
+        if isinstance(error.ctx.command, click.Group):
+            return f"{error.message} Options come after the whole command."
     return error.format_message()
 
 
