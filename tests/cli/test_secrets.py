@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -104,6 +105,8 @@ def key_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.row("H6")
 def test_a_private_file_is_read(cli: Cli, key_file: Path) -> None:
     assert cli("visitors", "totals", "--api-key-file", str(key_file)).status == 0
+    error = json.loads(cli("visitors", "totals", "--json").out)["error"]
+    assert (error["class"], "no API key" in error["message"]) == ("ConfigurationError", True)
 
 
 @pytest.mark.row("H6")

@@ -120,7 +120,9 @@ def facts(error: BaseException, again: phrases.Again = phrases.command) -> dict[
     message = _message(error, again)
     if isinstance(error, KeyboardInterrupt):
         message = "ended by SIGTERM" if isinstance(error, Terminated) else "interrupted"
-    return failure(type(error).__name__, message, error)
+    # A class of this file stands for the one of the package that it extends.
+    (kind, *_) = (one.__name__ for one in type(error).__mro__ if one.__module__ != __name__)
+    return failure(kind, message, error)
 
 
 def whole(error: BaseException, again: phrases.Again) -> dict[str, object]:
