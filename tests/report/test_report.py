@@ -113,7 +113,7 @@ def test_a_dry_run_of_a_report_counts_all_its_parts(cli: Cli, tmp_path: Path) ->
 
 
 def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "report.md").read_text(encoding="utf-8")
     shown = guide.partition("```text\n")[2].partition("```")[0].split("\n")
     with StubServer() as stub:
         file = tmp_path / "report.html"
