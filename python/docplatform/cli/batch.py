@@ -98,7 +98,8 @@ def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
     jobs = report.to_dicts()
     for job in jobs:
         if job["error"] is not None:
-            job["error"] = exits.whole(results[job["name"]], session.again)
+            named = {"name": job["name"] if session.store is not None else None}
+            job["error"] = exits.whole(results[job["name"]], session.again) | named
     return jobs
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import JobFailedError
+from docplatform import DocPlatformError, JobFailedError
 from docplatform.cli import batch, exits, files, once, output, phrases
 from docplatform.cli.help import Decorator, Group, number_option, options
 from docplatform.cli.output import say, shown, whole
@@ -124,8 +124,9 @@ def run(
         try:
             with _waiting(session, job.id) as on_poll:
                 job = client.wait_for_job(job, on_poll=on_poll, **given(how))
-        except JobFailedError as error:
-            if name is not None:
+        except DocPlatformError as error:
+            error.outcome = "applied"
+            if name is not None and isinstance(error, JobFailedError):
                 exits.note(error, f"The name {shown(name)} keeps this job: another name creates another job.")
             raise
     _print_result(session, job)
