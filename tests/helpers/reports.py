@@ -74,8 +74,6 @@ def made(**changes: Any) -> figures.Report:
         "project": "demo",
         "name": "January 2026",
         "days": 31,
-        "date_from": "2026-01-01",
-        "date_to": "2026-02-01",
         "made": datetime(2026, 2, 3, 4, 5, tzinfo=UTC),
         "pages": 2,
         "requests": {"the pages": 1},

@@ -31,8 +31,6 @@ REPORT = figures.Report(
     project=f"docs {EVIL}",
     name="January 2026",
     days=31,
-    date_from="2026-01-01",
-    date_to="2026-02-01",
     made=datetime(2026, 2, 3, 12, 0, tzinfo=UTC),
     site_url="https://docs.example.com",
     pages=1_000_000,

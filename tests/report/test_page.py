@@ -35,7 +35,7 @@ def full(path: str, **more: Any) -> figures.Report:
 
 @pytest.mark.row("J7")
 def test_every_value_is_escaped() -> None:
-    evil = full(EVIL, project=EVIL, title=EVIL, name=EVIL, date_from=EVIL, date_to=EVIL, warnings=[EVIL])
+    evil = full(EVIL, project=EVIL, title=EVIL, name=EVIL, warnings=[EVIL])
     html = page.render(evil)
     parsed = Parsed(html)
     # The same elements as for a harmless one, and every text as it came.

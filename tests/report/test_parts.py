@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from docplatform import ConfigurationError
+from docplatform.cli.days import beside
 from docplatform.cli.report import parts, sentences
 from docplatform.testing import StubServer
 from helpers.cli import Cli
@@ -51,7 +52,8 @@ def test_a_store_that_fails_is_an_error_and_no_reason_to_leave_out() -> None:
         def plan_visitors(self, **_: object) -> Any:
             raise ConfigurationError("the store is damaged")
 
-    asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1)
+    days, against = beside("2026-01-01", "2026-02-01")
+    asked = parts.Asked(days=days, against=against, number=1)
     with pytest.raises(ConfigurationError):
         parts.plan(None, Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
 
@@ -131,29 +133,6 @@ def test_a_trend_is_of_the_last_twelve_months_unless_a_length_is_given(
     assert found["requests"] == len(cli.stub.requests)
     assert ("trend" in found["left_out"]) == (every is None and "none" not in days)
     assert (found["comparison"], "What changed" in file.read_text(encoding="utf-8")) == (None, False)
-
-
-@pytest.mark.parametrize(
-    ("days", "why"),
-    [
-        (["--from", "2026-01-01"], "the first or the last day was not given"),
-        (["--from", "2026-01-01T12:00", "--to", "2026-02-01"], "the period does not consist of whole days"),
-    ],
-)
-def test_without_days_there_is_no_trend_and_no_comparison(
-    cli: Cli, file: Path, days: list[str], why: str
-) -> None:
-    ended = cli("report", "-o", str(file), *days)
-    assert ended.status == 0
-    assert f"Left out: the trend, because {why}." in ended.err
-    assert f"Left out: the pages that changed, because {why}." in ended.err
-    text = file.read_text(encoding="utf-8")
-    assert f"Not shown, because {why}." in text
-    assert f"It is not known which pages changed, because {why}." in text
-    for option in (["--before", "2025"], ["--every", "week"]):
-        ended = cli("report", "-o", str(file), "--force", *days, *option)
-        assert (ended.status, ended.out) == (2, "")
-        assert f"{option[0]} needs a period such as 2026-01" in ended.err
 
 
 @pytest.mark.parametrize(

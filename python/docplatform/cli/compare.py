@@ -62,12 +62,7 @@ def compare(listing: Listing) -> click.Command:
         of: Literal["human", "ai", "total"],
         target: Target,
     ) -> None:
-        if date_from is None or date_to is None:
-            raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
-        pair = beside(date_from, date_to, "--before", before)
-        if pair is None:
-            raise click.UsageError("a comparison needs whole days: give dates without times")
-        now, other = pair
+        now, other = beside(date_from, date_to, before)
         if other is None:
             raise click.UsageError("there is no period before this one: name one with --before")
         if session.dry_run:

@@ -159,20 +159,18 @@ def _spoken(given: tuple[str, ...], begin: int = 0) -> int:
     return _spoken(given, end + 1) if [word.lower() for word in given[end : end + 1]] == ["to"] else end
 
 
-def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:
-    """A period and the one to compare it with: ``before``, given by ``option``, or the same kind of period before it. ``None`` if the
-    period does not consist of whole days.
-    """
-    found = _period(None, date_from, date_to)
+def beside(date_from: str | None, date_to: str | None, before: str | None = None) -> tuple[Days, Days | None]:
+    """A period of whole days and the one to compare it with: that of ``--before``, or the same kind of period before it."""
+    found = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
     if found is None:
-        return None
+        raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
     try:
         other = _period(before) if before is not None else None
     except ValueError as error:
-        raise click.UsageError(f"{option}: {phrases.sentence(error)}") from None
+        raise click.UsageError(f"--before: {phrases.sentence(error)}") from None
     against = found[1] if other is None else other[0]
     if against is not None and against[:2] == found[0][:2]:
-        raise click.UsageError(f"{option} is the period itself, {found[0][3]}: name another")
+        raise click.UsageError(f"--before is the period itself, {found[0][3]}: name another")
     return Days(*found[0]), None if against is None else Days(*against)
 
 

@@ -14,9 +14,9 @@ import click
 
 from docplatform import DocPlatformError, Job, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
-from docplatform._native import _period, _WholeFile
+from docplatform._native import _WholeFile
 from docplatform.cli import batch, cost, files, once, output, phrases
-from docplatform.cli.days import PERIODS, Days, last_month_options
+from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, wait_options
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from docplatform import Client, FixList, Plan
+    from docplatform.cli.days import Days
     from docplatform.cli.writing import Target
 
 ALL = 1_000_000
@@ -75,10 +76,7 @@ def fix(
     visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
     printed, or written to the .md file of -o. Review each of them, because its prompt quotes readers.
     """
-    known = _period(None, date_from, date_to) if date_from is not None and date_to is not None else None
-    if known is None:
-        raise click.UsageError("name whole days: a PERIOD such as 2026-01, or --from and --to without times")
-    days = Days(*known[0])
+    days, _ = beside(date_from, date_to)
     name = target.name
     markdown = Path(name) if name is not None and name.endswith(".md") else None
     if wanted is not None:

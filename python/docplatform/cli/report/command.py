@@ -12,7 +12,7 @@ import click
 
 from docplatform._native import _WholeFile
 from docplatform.cli import cost, exits, files, output
-from docplatform.cli.days import PERIODS, last_month_options
+from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
@@ -100,13 +100,14 @@ def report(
         raise click.UsageError("--before and --no-compare contradict each other")
     if name is None:
         name = "-" if brief else "report.html"
+    days, against = beside(date_from, date_to, before)
     asked = Asked(
-        date_from=date_from,
-        date_to=date_to,
+        days=days,
+        against=None if no_compare else against,
         number=number,
         # A brief has no trend.
         every="none" if brief else every,
-        before=before,
+        names_before=before is not None,
         compared=not no_compare,
         feedback=not no_feedback,
         again=_again(name, title, site_url, brief=brief),

@@ -15,7 +15,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
     """Names and values."""
     return [
         ("Project", report.project),
-        ("Period", report.name or "not given"),
+        ("Period", report.name),
         *([("Compared with", report.comparison.name)] if report.comparison is not None else []),
         ("Fetched on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
         ("Pages that were read", f"{report.pages:,}"),

@@ -233,10 +233,8 @@ class Report(Figures):
     project: str
     name: str
     """The period, such as ``October 2026``."""
-    days: int | None
-    """How many days it has; ``None`` if its first or last day was not given."""
-    date_from: str | None
-    date_to: str | None
+    days: int
+    """How many days it has."""
     made: datetime
     """When the data was fetched, in UTC."""
     title: str = "Who reads the docs"

@@ -9,10 +9,7 @@ from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
-import click
-
 from docplatform import DocPlatformError, Plan
-from docplatform.cli.days import beside
 from docplatform.cli.fix import plans
 from docplatform.cli.output import count
 
@@ -38,8 +35,6 @@ NAMES: dict[Part, str] = {
     Part.TREND: "the trend",
 }
 """The names of the parts, in the order of reading."""
-OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--before"}
-"""The option that asks for a part."""
 MAX_UNASKED = 25
 """The most requests that a part may cost without its option."""
 ROWS = 250
@@ -53,12 +48,14 @@ MONTHS = 12
 class Asked:
     """The wishes of the options. A part whose option is missing is added if it costs little."""
 
-    date_from: str | None
-    date_to: str | None
+    days: Days
+    """The period."""
+    against: Days | None
+    """The period that it is compared with."""
     number: int
     every: Literal["day", "week", "month", "none"] | None = None
-    before: str | None = None
-    """The period to compare with."""
+    names_before: bool = False
+    """Whether ``--before`` names the period to compare with."""
     compared: bool = True
     """``False`` for ``--no-compare``."""
     feedback: bool = True
@@ -70,7 +67,7 @@ class Asked:
 
     def named(self, part: Part) -> bool:
         """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
-        asked = {Part.COMPARISON: self.before is not None, Part.TREND: self.every not in (None, "none")}
+        asked = {Part.COMPARISON: self.names_before, Part.TREND: self.every not in (None, "none")}
         return asked.get(part, False)
 
     def unwanted(self, part: Part) -> bool:
@@ -86,12 +83,8 @@ class Ahead:
     session: Session
     client: Client
     asked: Asked
-    days: Days | None = None
-    """The period; ``None`` if its days are not known."""
-    before: Days | None = None
-    """The period that it is compared with."""
-    whole: Plan | None = None
-    """The cost of the period; ``None`` if its days are not known."""
+    whole: Plan
+    """The cost of the period."""
     plans: dict[Part, list[Plan]] = field(default_factory=dict)
     """The cost of each part to read."""
     every: Literal["day", "week", "month"] | None = None
@@ -123,15 +116,15 @@ class Ahead:
 
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
-        period = () if self.days is None else (self.days.written,)
+        period, before = self.asked.days.written, self.asked.against
         if part is Part.FIXES:
-            return self.shared.again("fix", *period)
+            return self.shared.again("fix", period)
         option: tuple[str, ...] = ()
-        if part is Part.COMPARISON and self.before is not None:
-            option = "--before", self.before.written
+        if part is Part.COMPARISON and before is not None:
+            option = "--before", before.written
         elif self.every is not None:
             option = "--every", self.every
-        return self.shared.again("report", *period, *option, *self.asked.again)
+        return self.shared.again("report", period, *option, *self.asked.again)
 
     @property
     def shared(self) -> Session:
@@ -140,18 +133,18 @@ class Ahead:
 
     def costs(self) -> list[Plan]:
         """The cost of the report, part by part."""
-        unknown, one = Plan(1, 0, False, None, ()), Plan(1, 0, True, None, ())
-        totals = [one] if self.before is not None and Part.COMPARISON not in self.plans else []
-        return [self.whole or unknown, *chain(*self.plans.values()), *totals]
+        one = Plan(1, 0, True, None, ())
+        totals = [one] if self.asked.against is not None and Part.COMPARISON not in self.plans else []
+        return [self.whole, *chain(*self.plans.values()), *totals]
 
     def announced(self) -> Iterator[str]:
         """Lines that tell a person what will be sent."""
-        whole = [] if self.whole is None else [self.whole]
-        costs = [_cost(whole, f"pages of {self.days.name}" if self.days is not None else "pages")]
-        if Part.COMPARISON in self.plans and self.before is not None:
-            costs.append(_cost(self.plans[Part.COMPARISON], f"pages of {self.before.name}"))
-        elif self.before is not None:
-            costs.append(f"one for the totals of {self.before.name}")
+        before = self.asked.against
+        costs = [_cost(self.whole, f"pages of {self.asked.days.name}")]
+        if before is not None:
+            (plan,) = self.plans.get(Part.COMPARISON, [None])
+            what = f"pages of {before.name}"
+            costs.append(_cost(plan, what) if plan else f"one for the totals of {before.name}")
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
             if part in self.plans:
                 costs.append(f"{sum(one.requests for one in self.plans[part]) or 'none'} for {text}")
@@ -166,37 +159,18 @@ class Ahead:
 
 def plan(session: Session, client: Client, asked: Asked) -> Ahead:
     """Plans the report without sending anything. A usage error if a part that an option asks for is impossible."""
-    ahead = Ahead(session, client, asked)
-    wanted = [part for part in NAMES if not asked.unwanted(part)]
-    if why := _days(ahead):
-        for part in wanted:
-            if asked.named(part):
-                raise click.UsageError(f"{OPTIONS[part]} needs a period such as 2026-01: {why}")
-            ahead.leave_out(part, why)
-    elif ahead.days is not None:
-        steps = {Part.COMPARISON: _plan_comparison, Part.FIXES: _plan_fixes, Part.TREND: _plan_trend}
-        for part in wanted:
-            steps[part](ahead, ahead.days)
+    days = asked.days
+    whole = client.plan_visitors(date_from=days.date_from, date_to=days.date_to)
+    ahead = Ahead(session, client, asked, whole)
+    steps = {Part.COMPARISON: _plan_comparison, Part.FIXES: _plan_fixes, Part.TREND: _plan_trend}
+    for part, step in steps.items():
+        if not asked.unwanted(part):
+            step(ahead, days)
     return ahead
 
 
-def _days(ahead: Ahead) -> str | None:
-    """Sets the period and the one before. Returns the reason if the period has no trend and no comparison."""
-    first, last = ahead.asked.date_from, ahead.asked.date_to
-    if first is None or last is None:
-        return "the first or the last day was not given"
-    found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.before)
-    if found is None:
-        return "the period does not consist of whole days"
-    ahead.days, before = found
-    if ahead.asked.compared:
-        ahead.before = before
-    ahead.whole = ahead.client.plan_visitors(date_from=first, date_to=last)
-    return None
-
-
 def _plan_comparison(ahead: Ahead, _: Days) -> None:
-    before = ahead.before
+    before = ahead.asked.against
     if before is None:
         ahead.leave_out(Part.COMPARISON, "there is no period before it")
         return
@@ -255,7 +229,7 @@ def _month(number: int) -> date:
     return date(year, month + 1, 1)
 
 
-def _cost(plans: list[Plan], what: str) -> str:
-    if plans and all(plan.exact for plan in plans):
-        return f"{sum(plan.requests for plan in plans) or 'none'} for the {what}"
+def _cost(plan: Plan, what: str) -> str:
+    if plan.exact:
+        return f"{plan.requests or 'none'} for the {what}"
     return f"one for each {ROWS} {what}"

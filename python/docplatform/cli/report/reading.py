@@ -11,7 +11,6 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
-from docplatform._hooks import ranges
 from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
 from docplatform.cli.fix import command, with_jobs
@@ -22,7 +21,6 @@ from docplatform.cli.visitors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
 
     from docplatform import Client, FixList
     from docplatform.cli.days import Days
@@ -45,19 +43,17 @@ def read(session: Session, client: Client, ahead: Ahead) -> figures.Report:
 
 class _Reading:
     def __init__(self, session: Session, client: Client, ahead: Ahead) -> None:
-        asked, days = ahead.asked, ahead.days
+        asked, days = ahead.asked, ahead.asked.days
         self._session, self._client, self._ahead = session, client, ahead
         self._asked: Asked = asked
         self._visitors = client.visitors(
-            date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
+            date_from=days.date_from, date_to=days.date_to, on_budget=session.on_budget
         )
         self._now: list[figures.Row] | None = None
         self.found = figures.Report(
             project=session.project_id(),
-            name=ranges.name(asked.date_from, asked.date_to) or "",
-            days=days.number if days is not None else None,
-            date_from=asked.date_from,
-            date_to=asked.date_to,
+            name=days.name,
+            days=days.number,
             made=datetime.now(UTC),
             site_url=asked.site_url,
             number=asked.number,
@@ -66,8 +62,7 @@ class _Reading:
         )
         if asked.title is not None:
             self.found.title = asked.title
-        if days is not None:
-            self.found.unfinished = self._is_running(days)
+        self.found.unfinished = self._is_running(days)
 
     def period(self) -> None:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
@@ -89,7 +84,7 @@ class _Reading:
 
     def comparison(self) -> None:
         """Reads the period before: its pages, or only its totals if the pages cost too much."""
-        plans, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
+        plans, before = self._ahead.plans.get(Part.COMPARISON), self._asked.against
         if before is None:
             return
         # If the store does not know how many rows it has, assume as many as the period has.
@@ -113,7 +108,7 @@ class _Reading:
                 [_row(row) for row in counted(visitors, progress, text)],
                 self._now or [],
                 name=before.name,
-                dates=self._dates(before),
+                dates=(before[:2], self._asked.days[:2]),
                 totals=visitors.totals(),
                 totals_now=self._visitors.totals(),
                 unfinished=self._is_running(before),
@@ -122,8 +117,8 @@ class _Reading:
 
     def fixes(self) -> None:
         """Reads what readers stumble over. The visitors were read before, or are in the store."""
-        plans, days = self._ahead.plans.get(Part.FIXES), self._ahead.days
-        if not plans or days is None:
+        plans, days = self._ahead.plans.get(Part.FIXES), self._asked.days
+        if not plans:
             return
         requests = sum(plan.requests for plan in plans)
         if self._now is None:
@@ -152,8 +147,8 @@ class _Reading:
                 date_from=days[0], date_to=days[1], every=every, on_budget=self._on_budget(Part.TREND)
             )
             slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
-            period = self._ahead.days[:2] if self._ahead.days is not None else None
-            wider = period is not None and any(one.date_to <= period[0] for one in slices)
+            period = self._asked.days[:2]
+            wider = any(one.date_to <= period[0] for one in slices)
             self.found.trend = figures.Trend(
                 every=every,
                 slices=slices,
@@ -174,15 +169,10 @@ class _Reading:
             )
             self.found.comparison = figures.Comparison(
                 name=before.name,
-                dates=self._dates(before),
+                dates=(before[:2], self._asked.days[:2]),
                 totals=totals,
                 unfinished=self._is_running(before),
             )
-
-    def _dates(self, before: Days) -> tuple[tuple[date, date], tuple[date, date]]:
-        """The days of both periods, those of the one before first."""
-        days = self._ahead.days or before
-        return before[:2], days[:2]
 
     def _is_running(self, days: Days) -> bool:
         """Whether a period is not over."""

@@ -97,7 +97,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
     # "in 5 May 2026" is no English.
     of_days = found.name[:1].isdigit() and " " in found.name
     when, ends = (f"({found.name})" if of_days else f"in {found.name}"), f"{now.total:,}"
-    if report.days is not None and report.days != found.days:
+    if report.days != found.days:
         when += f" ({count(found.days, 'day')})"
         ends += f" in {count(report.days, 'day')}"
     ends = f"from {before.total:,} {when} to {ends}"
