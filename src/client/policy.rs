@@ -108,6 +108,23 @@ pub struct Limits {
     pub max_retry_after: Duration,
 }
 
+/// What the service asked for when it refused an attempt, and who waits for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Refusal {
+    pub retry_after: Option<Duration>,
+    /// A 429 of a call with a budget. The ledger has its `Retry-After`, and admission waits for it.
+    pub in_ledger: bool,
+    /// Whether the call fails where it would have to wait for its budget.
+    pub stops: bool,
+}
+
+impl Refusal {
+    /// The `Retry-After` that the retry loop waits for.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        self.retry_after.filter(|_| !self.in_ledger)
+    }
+}
+
 /// The decision after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryPlan {
@@ -123,7 +140,7 @@ pub enum RetryPlan {
 /// `unit` is a random number from 0 to 1.
 pub fn plan(
     pace: Option<Pace>,
-    retry_after: Option<Duration>,
+    refusal: Refusal,
     number: u32,
     limits: Limits,
     time_left: Duration,
@@ -132,18 +149,28 @@ pub fn plan(
     let Some(pace) = pace else {
         return RetryPlan::GiveUp;
     };
+    let asked = refusal.pause();
     if number > limits.max_retries
-        || retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)
-        || (pace == Pace::RetryAfter && retry_after.is_none())
+        || asked.is_some_and(|retry_after| retry_after > limits.max_retry_after)
+        || (pace == Pace::RetryAfter && refusal.retry_after.is_none())
     {
         return RetryPlan::GiveUp;
     }
     let mut pause = backoff(pace, number, unit());
-    if let Some(retry_after) = retry_after {
+    if let Some(retry_after) = asked {
         pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));
     }
     if pause.saturating_add(MIN_TIME_LEFT) > time_left {
         return RetryPlan::Deadline;
+    }
+    if refusal.in_ledger
+        && refusal.stops
+        && refusal
+            .retry_after
+            .is_none_or(|retry_after| retry_after > pause)
+    {
+        // The ledger would refuse the retry after the pause as well, so the call fails now.
+        pause = Duration::ZERO;
     }
     RetryPlan::Pause(pause)
 }

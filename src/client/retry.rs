@@ -9,7 +9,7 @@ use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
 use crate::client::call::{Answer, Call, DecodeError};
 use crate::client::observer::{Observer, Span};
-use crate::client::policy::{self, Limits, Pace, RetryPlan};
+use crate::client::policy::{self, Limits, Pace, Refusal, RetryPlan};
 use crate::client::{Client, WaitOrStop, messages};
 use crate::clock::Millis;
 use crate::config::ApiKey;
@@ -193,7 +193,6 @@ impl Client {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Answer> {
-        let write = call.is_write();
         let budget = call.limit().and_then(|limit| self.budget_of(limit));
         loop {
             tries.number += 1;
@@ -225,9 +224,7 @@ impl Client {
             {
                 journal.nothing_happened();
             }
-            let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
-            let in_ledger = status == Some(429) && budget.is_some();
             // A 401 comes before anything is done, so even a write may be sent again. This happens once, with a new key.
             if status == Some(401) && !tries.renewed {
                 drop(permit);
@@ -239,33 +236,24 @@ impl Client {
                 }
                 return Err(report.error(std::mem::take(&mut tries.failed), false));
             }
-            // With a budget, the ledger has this `Retry-After`, and `admit` waits for it: no pause here, and no `max_retry_after`.
-            let named = retry_after.filter(|_| !in_ledger);
-            // A write that was refused with 429 is sent again only if the answer names a time.
-            let waits_for_slot = in_ledger && (!write || retry_after.is_some());
-            let retry = report.verdict.retry.map(|pace| match waits_for_slot {
-                true => Pace::Throttled,
-                false => pace,
-            });
+            let refusal = Refusal {
+                retry_after: failure.head().and_then(|head| head.retry_after),
+                in_ledger: status == Some(429) && budget.is_some(),
+                stops: self.on_budget == WaitOrStop::Stop,
+            };
+            let pace = report.verdict.retry;
             // The repetition with a new key does not count as a retry.
             let retries = number - u32::from(tries.renewed);
-            let mut pause = match self.plan_retry(retry, named, retries, *deadline) {
+            let pause = match self.plan_retry(pace, refusal, retries, *deadline) {
                 RetryPlan::Pause(pause) => pause,
                 plan => {
                     let failed = std::mem::take(&mut tries.failed);
                     return Err(report.error(failed, plan == RetryPlan::Deadline));
                 }
             };
-            if in_ledger
-                && self.on_budget == WaitOrStop::Stop
-                && retry_after.is_none_or(|retry_after| retry_after > pause)
-            {
-                // The ledger would refuse the retry after the pause as well, so the call fails now.
-                pause = Duration::ZERO;
-            }
-            tries.last_retry = retry;
+            tries.last_retry = pace;
             drop(permit);
-            let why = if named.is_some() {
+            let why = if refusal.pause().is_some() {
                 messages::SERVICE_ASKED
             } else {
                 messages::ATTEMPT_FAILED
@@ -295,11 +283,11 @@ impl Client {
         Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
     }
 
-    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows. `named` is the service's `Retry-After`.
+    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.
     fn plan_retry(
         &self,
-        retry: Option<Pace>,
-        named: Option<Duration>,
+        pace: Option<Pace>,
+        refusal: Refusal,
         number: u32,
         deadline: Instant,
     ) -> RetryPlan {
@@ -308,8 +296,8 @@ impl Client {
             max_retries: self.settings.max_retries,
             max_retry_after: self.settings.max_retry_after,
         };
-        let plan = policy::plan(retry, named, number, limits, time_left, || self.jitter());
-        match (plan, retry) {
+        let plan = policy::plan(pace, refusal, number, limits, time_left, || self.jitter());
+        match (plan, pace) {
             (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
                 RetryPlan::GiveUp
             }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::policy::{Limits, Pace, RetryPlan, backoff, plan};
+use docplatform::client::policy::{Limits, Pace, Refusal, RetryPlan, backoff, plan};
 use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
@@ -112,7 +112,8 @@ proptest! {
         let retry_after = retry_after.map(Duration::from_secs);
         let (most, left) = (Duration::from_secs(most.into()), Duration::from_secs(left.into()));
         let limits = Limits { max_retries, max_retry_after: most };
-        if let RetryPlan::Pause(pause) = plan(Some(pace), retry_after, number, limits, left, || unit) {
+        let refusal = Refusal { retry_after, ..Refusal::default() };
+        if let RetryPlan::Pause(pause) = plan(Some(pace), refusal, number, limits, left, || unit) {
             prop_assert!(number <= max_retries);
             prop_assert!(pause >= retry_after.unwrap_or_default() && retry_after.unwrap_or_default() <= most);
             prop_assert!(pause + Duration::from_secs(1) <= left);

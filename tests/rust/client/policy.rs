@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docplatform::client::policy::{
-    Limits, Pace, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
+    Limits, Pace, Refusal, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
 };
 use docplatform::client::{Failure, Head};
 use docplatform::error::{Kind, Outcome};
@@ -263,7 +263,7 @@ fn what_follows_a_failed_attempt() {
         (Some(Normal), 3, None, Duration::ZERO, 0.0, GiveUp),
     ] {
         assert_eq!(
-            plan(pace, asked, number, LIMITS, left, || unit),
+            plan(pace, refusal(asked), number, LIMITS, left, || unit),
             planned,
             "{pace:?} {number} {asked:?} {left:?}"
         );
@@ -272,8 +272,43 @@ fn what_follows_a_failed_attempt() {
         max_retries: 2,
         max_retry_after: Duration::MAX,
     };
-    let planned = plan(Some(Throttled), Some(Duration::MAX), 1, all, FAR, || 1.0);
+    let forever = refusal(Some(Duration::MAX));
+    let planned = plan(Some(Throttled), forever, 1, all, FAR, || 1.0);
     assert_eq!(planned, Deadline, "not even without a cap");
+}
+
+/// A `Retry-After` alone.
+fn refusal(retry_after: Option<Duration>) -> Refusal {
+    Refusal {
+        retry_after,
+        ..Refusal::default()
+    }
+}
+
+#[test]
+fn a_429_of_a_call_with_a_budget_is_waited_for_at_the_ledger() {
+    use Pace::{RetryAfter, Throttled};
+    use RetryPlan::{GiveUp, Pause};
+    let hour = Some(secs(3600));
+    for (pace, retry_after, stops, planned) in [
+        // The backoff alone, although the service asks for more than the cap.
+        (Throttled, hour, false, Pause(secs(2))),
+        (Throttled, None, false, Pause(secs(2))),
+        (RetryAfter, hour, false, Pause(secs(2))),
+        (RetryAfter, None, false, GiveUp),
+        // The ledger refuses the retry, so nothing is waited for before.
+        (Throttled, hour, true, Pause(Duration::ZERO)),
+        (Throttled, None, true, Pause(Duration::ZERO)),
+        (Throttled, Some(secs(1)), true, Pause(secs(2))),
+    ] {
+        let refusal = Refusal {
+            retry_after,
+            in_ledger: true,
+            stops,
+        };
+        let found = plan(Some(pace), refusal, 1, LIMITS, FAR, || 1.0);
+        assert_eq!(found, planned, "{pace:?} {refusal:?}");
+    }
 }
 
 /// Rows: B6.
