@@ -148,7 +148,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "retry-429-of-writes-untold": (
         RETRY_POLICY,
-        "(pace == Pace::RetryAfter && retry_after.is_none())",
+        "(pace == Pace::RetryAfter && refusal.retry_after.is_none())",
         "false",
     ),
     "retry-not-after-502": (
@@ -184,7 +184,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "retry-whatever-is-asked": (
         RETRY_POLICY,
-        "retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)",
+        "asked.is_some_and(|retry_after| retry_after > limits.max_retry_after)",
         "false",
     ),
     "retry-beyond-the-deadline": (
