@@ -31,7 +31,7 @@ def test_all_is_well(cli: Cli) -> None:
     assert [(request.method, request.path) for request in cli.stub.requests] == [
         ("GET", "/v1/analytics/demo/visitors")
     ]
-    found = json.loads(cli("doctor", "--json").out)
+    found = json.loads(cli("doctor", "--json").out)["checks"]
     assert [(finding["name"], finding["state"]) for finding in found] == [(name, "ok") for name in NAMES]
 
 
@@ -110,7 +110,7 @@ LISTED = ["views", "searches", "feedback", "conversations"]
 
 
 def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
-    found = json.loads(cli("doctor", "--listings", "--json").out)
+    found = json.loads(cli("doctor", "--listings", "--json").out)["checks"]
     assert [one["name"] for one in found] == [*NAMES, *LISTED]
     assert {one["state"] for one in found} == {"ok"}
     assert [request.query["limit"] for request in cli.stub.requests] == ["1"] * 5

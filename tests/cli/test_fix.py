@@ -120,7 +120,12 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
     lost = cli(*run, "--run", "2")
     again = cli(*run, "--run", "2", "--json")
     assert (lost.status, again.status, posts(stub)) == (7, 7, 2)
-    assert [row["result"] for row in json.loads(again.out)["rows"]] == ["failed", "unknown"]
+    found = json.loads(again.out)
+    assert [row["result"] for row in found["rows"]] == ["failed", "unknown"]
+    assert (found["error"]["class"], found["error"]["name"]) == (
+        "UnconfirmedWriteError",
+        f"fix:2026-10:{PATHS[1]}",
+    )
     assert f"docplatform job once fix:2026-10:{PATHS[1]} --job ID" in again.out
     assert (
         cli(

@@ -226,5 +226,11 @@ def test_tasks_of_a_file_that_fail_for_one_reason_end_with_its_code(
     cli.stub.script_job("active")
     one = cli("job", "run", "Fix it", "--once", "links", *kept, "--timeout", "0.05", "--json")
     several = cli(*line, "--timeout", "0.05", "--json")
-    errors = json.loads(one.out)["error"], json.loads(several.out)["jobs"][-1]["error"]
-    assert [(error["name"], error["outcome"]) for error in errors] == [("links", "applied")] * 2
+    whole = json.loads(several.out)
+    errors = json.loads(one.out)["error"], whole["jobs"][-1]["error"], whole["error"]
+    assert [(error["name"], error["outcome"]) for error in errors] == [("links", "applied")] * 3
+    file.write_text('{"header": "Fix this"}')
+    cli.stub.script_job("failed")
+    failed = json.loads(cli(*line, "--json").out)
+    assert (failed["error"]["class"], failed["error"]["job"]["status"]) == ("JobFailedError", "failed")
+    assert failed["jobs"][0]["error"] is None

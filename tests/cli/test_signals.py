@@ -114,6 +114,7 @@ def test_of_several_jobs_those_in_flight_are_answered_and_no_other_is_created(
     line = ("job", "run", "--file", str(file), "--concurrency", "2", "--json")
     ended = interrupted(env, server, gate, signal.SIGINT, *line, writes=2)
     assert ended.status == 130, ended.err
+    assert json.loads(ended.out)["error"]["message"] == "interrupted"
     jobs = json.loads(ended.out)["jobs"]
     assert [(job["name"], job["result"]) for job in jobs] == [("page-0", "unknown"), ("page-1", "unknown")]
     assert all("job-1" in (job["job"] or job["error"]["message"]) for job in jobs), jobs

@@ -224,6 +224,7 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     assert ended.status == (name if named else 0)
     found = json.loads(ended.out)
     assert found["left_out"] == {"trend": left, "comparison": left}
+    assert (found["error"] is not None) == named
     assert found["rows"] == 1
     assert found["requests"] == len(cli.stub.requests)
     html = file.read_text(encoding="utf-8")

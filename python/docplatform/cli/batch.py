@@ -62,7 +62,7 @@ def start(
     session: Session,
     client: Client,
     prompts: dict[str, str],
-    show: Callable[[JobsReport], None],
+    show: Callable[[JobsReport, KeyboardInterrupt], None],
     **how: Any,
 ) -> JobsReport:
     """Runs the jobs. If it is interrupted, ``show`` gets the outcomes until then."""
@@ -72,7 +72,7 @@ def start(
             return client.run_jobs(prompts, on_budget=session.on_budget, **how)
     except KeyboardInterrupt as interrupt:
         if (begun := getattr(interrupt, "report", None)) is not None:
-            show(begun)
+            show(begun, interrupt)
         raise
 
 
@@ -103,18 +103,38 @@ def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
     return jobs
 
 
+def error(
+    session: Session, report: JobsReport, interrupt: KeyboardInterrupt | None = None
+) -> dict[str, object] | None:
+    """The failure that the exit code stands for, as ``--json`` shows it."""
+    if interrupt is not None:
+        return exits.facts(interrupt, session.again)
+    problems: dict[str, Any] = {**report.failed, **report.unknown}
+    first = next((name for name, problem in problems.items() if _code(problem) == worst(report)), None)
+    for job in told(session, report):
+        if job["name"] == (first or next(iter(problems), None)):
+            return job["error"] or _failed(problems[job["name"]], job["name"])
+    return None
+
+
+def _failed(job: Job, name: str) -> dict[str, object]:
+    facts = output.failure("JobFailedError", f"job {job.id} of the task {name} failed")
+    return facts | {"job": job.to_dict(), "outcome": "applied", "name": name}
+
+
 def outcome(job: dict[str, Any]) -> str:
     """The pull request of a job, or what happened instead."""
     message = job["error"] and job["error"]["message"]
     return str(job["pr_link"] or message or job["job"] or "")
 
 
-def _show(session: Session, report: JobsReport) -> None:
+def _show(session: Session, report: JobsReport, interrupt: KeyboardInterrupt | None = None) -> None:
     """Prints the outcome of every job, as a table or as JSON."""
     jobs = told(session, report)
     if session.json:
         counts = {part: len(getattr(report, part)) for part in ("done", "failed", "unknown")}
-        output.document({**counts, "requests": report.requests, "jobs": jobs})
+        about = {"requests": report.requests, "error": error(session, report, interrupt)}
+        output.document({**counts, **about, "jobs": jobs})
         return
     rows = [(job["name"], job["result"], outcome(job)) for job in jobs]
     output.table(rows, ("name", "result", "pull request, or what happened"))

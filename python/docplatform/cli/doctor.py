@@ -63,23 +63,22 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     request is recorded; nothing else is written.
     """
     settings = list(_settings(session))
-    code = _code(settings)
     answers = [Finding(name, "unknown", NOT_ASKED) for name in (SERVICE, KEY, PROJECT)]
-    if not any(finding.state == "wrong" for finding in settings):
+    error = _wrong(settings)
+    if error is None:
         try:
-            code, answers = _ask(session, listings=listings)
-        except (ConfigurationError, click.UsageError) as error:
+            error, answers = _ask(session, listings=listings)
+        except (ConfigurationError, click.UsageError) as problem:
             # Some settings, such as the budget, are checked by a whole client only. Nothing was sent.
-            code = Exit.USAGE
-            settings.append(
-                Finding("other settings", "wrong", phrases.sentence(error), "correct it, or leave it out")
-            )
+            error = ConfigurationError(phrases.sentence(problem))
+            settings.append(Finding("other settings", "wrong", str(error), "correct it, or leave it out"))
     findings = [*settings, *answers]
     if session.json:
-        output.document([finding._asdict() for finding in findings])
+        told = error and exits.facts(error, session.again)
+        output.document({"checks": [finding._asdict() for finding in findings], "error": told})
     else:
         output.table(findings)
-    context.exit(code)
+    context.exit(Exit.DONE if error is None else exits.code_of(error))
 
 
 def _settings(session: Session) -> Iterator[Finding]:
@@ -196,12 +195,16 @@ def _store(path: str) -> Finding:
     )
 
 
-def _code(settings: list[Finding]) -> Exit:
-    wrong = [finding.name for finding in settings if finding.state != "ok"]
-    return Exit.KEY if wrong == ["API key"] else Exit.USAGE
+def _wrong(settings: list[Finding]) -> DocPlatformError | None:
+    """The error of settings that are wrong."""
+    wrong = {finding.name: finding.finding for finding in settings if finding.state == "wrong"}
+    if not wrong:
+        return None
+    kind = exits.KeyProblemError if [*wrong] == ["API key"] else ConfigurationError
+    return kind("; ".join(f"{name}: {finding}" for name, finding in wrong.items()))
 
 
-def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
+def _ask(session: Session, *, listings: bool) -> tuple[DocPlatformError | None, list[Finding]]:
     """Sends one request, without retries; with ``listings``, one more for each."""
     begun = time.monotonic()
     if session.store is not None and not os.path.lexists(session.store):
@@ -212,10 +215,10 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
         try:
             client.visitor_totals(on_budget="stop")
         except DocPlatformError as error:
-            return exits.code_of(error), _after(error)
+            return error, _after(error)
         seconds = time.monotonic() - begun
-        code, others = _others(client) if listings else (Exit.DONE, [])
-    return code, [
+        failed, others = _others(client) if listings else (None, [])
+    return failed, [
         Finding(SERVICE, "ok", f"answered in {seconds:.2f} s; this cost one request"),
         Finding(KEY, "ok", "yes"),
         Finding(PROJECT, "ok", "yes, and its visitors can be read"),
@@ -223,9 +226,10 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
     ]
 
 
-def _others(client: Client) -> tuple[Exit, list[Finding]]:
+def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     """Checks which other listings can be read. The first failure decides the exit code."""
-    code, found, spent = Exit.DONE, [], False
+    failed: DocPlatformError | None = None
+    found, spent = [], False
     for listing in LISTINGS:
         if listing is VISITORS:
             continue
@@ -240,11 +244,11 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
             next(rows, None)
         except DocPlatformError as error:
             spent = exits.code_of(error) is Exit.LIMIT
-            code = code or exits.code_of(error)
+            failed = failed or error
             found.append(_unread(listing.name, error))
         else:
             found.append(Finding(listing.name, "ok", "can be read; this cost one request"))
-    return code, found
+    return failed, found
 
 
 def _unread(listing: str, error: DocPlatformError) -> Finding:

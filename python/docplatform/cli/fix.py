@@ -217,7 +217,7 @@ def _hand_over(
     known = known_jobs(session, client)
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
-    def finish(report: JobsReport) -> None:
+    def finish(report: JobsReport, interrupt: KeyboardInterrupt | None = None) -> None:
         jobs = {job["name"]: job for job in batch.told(session, report)}
         columns = ("path", "query", "readers", "why")
         done = [
@@ -225,7 +225,7 @@ def _hand_over(
             for name, problem in problems.items()
             if name in jobs
         ]
-        show(done, ("readers", "result", "outcome"))
+        show(done, ("readers", "result", "outcome"), batch.error(session, report, interrupt))
 
     for name, prompt in new.items():
         lines = "\n".join(map(shown, prompt.split("\n")))
@@ -271,8 +271,9 @@ def _show(
     file: _WholeFile | None,
     rows: Sequence[dict[str, Any]],
     columns: tuple[str, ...],
+    error: dict[str, object] | None = None,
 ) -> None:
-    """Prints the rows as a table or as JSON, or writes them as Markdown."""
+    """Prints the rows as a table or as JSON, or writes them as Markdown. ``error`` is that of a run."""
     heads = [
         "page or search",
         *("pull request, or what happened" if one == "outcome" else one for one in columns),
@@ -291,7 +292,7 @@ def _show(
         file.commit()
     if session.json:
         about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}
-        output.document({**about, "warnings": found.warnings, "rows": rows})
+        output.document({**about, "warnings": found.warnings, "error": error, "rows": rows})
     elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)
     elif not rows:

@@ -142,7 +142,9 @@ def report(
                 Path(file.path).write_text(written, encoding="utf-8")
                 file.commit()
     if session.json:
-        output.document({"file": name, "date_from": date_from, "date_to": date_to, **_summary(found)})
+        told = found.failed and exits.facts(found.failed, session.again)
+        about = {"file": name, "date_from": date_from, "date_to": date_to, "error": told}
+        output.document({**about, **_summary(found)})
     elif path is not None:
         session.say(
             f"Wrote {shown(name)} ({count(found.pages, 'page')} of the site, {count(sum(found.requests.values()), 'request')})"
