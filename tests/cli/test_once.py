@@ -234,3 +234,15 @@ def test_tasks_of_a_file_that_fail_for_one_reason_end_with_its_code(
     failed = json.loads(cli(*line, "--json").out)
     assert (failed["error"]["class"], failed["error"]["job"]["status"]) == ("JobFailedError", "failed")
     assert failed["jobs"][0]["error"] is None
+
+
+def test_the_command_for_an_unknown_outcome_names_the_organization_of_the_environment(
+    cli: Cli, once: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
+    cli.stub.fail_next(lost=True)
+    ended = cli("job", "create", "Fix it", *once)
+    assert ended.status == 7
+    commands = [part for part in ended.err.split("`") if part.startswith("docplatform job once")]
+    assert commands
+    assert all("--organization acme" in command for command in commands)

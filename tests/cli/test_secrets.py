@@ -138,10 +138,20 @@ def test_a_key_in_place_of_its_file_is_not_repeated(cli: Cli, monkeypatch: pytes
         assert "no file of the name" in ended.out + ended.err
 
 
+@pytest.mark.row("H6")
 @linux
-def test_a_pipe_can_take_the_place_of_the_file(cli: Cli, key_file: Path) -> None:
+@pytest.mark.parametrize("line", [("visitors", "totals"), ("doctor",)], ids=" ".join)
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_pipe_can_take_the_place_of_the_file_and_is_read_once(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, line: tuple[str, ...], by_variable: bool
+) -> None:
+    monkeypatch.delenv("DOCPLATFORM_API_KEY")
     read, write = os.pipe()
-    os.write(write, key_file.read_bytes())
+    os.write(write, cli.stub.api_key.encode())
     os.close(write)
-    assert cli("visitors", "totals", "--api-key-file", f"/dev/fd/{read}").status == 0
+    file = f"/dev/fd/{read}"
+    if by_variable:
+        monkeypatch.setenv("DOCPLATFORM_API_KEY_FILE", file)
+    ended = cli(*line, *(() if by_variable else ("--api-key-file", file)))
     os.close(read)
+    assert ended.status == 0, ended

@@ -15,7 +15,7 @@ import click
 import docplatform
 from docplatform import ConfigurationError, DocPlatformError
 from docplatform._native import _check, _proxy
-from docplatform.cli import exits, output, phrases, secrets
+from docplatform.cli import exits, output, phrases
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
 from docplatform.cli.listings import LISTINGS, VISITORS
@@ -97,7 +97,7 @@ def _settings(session: Session) -> Iterator[Finding]:
     if session.store is not None:
         yield _store(session.store)
     try:
-        where, _ = secrets.read(session.api_key_file)
+        where, _ = session.api_key()
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
         yield Finding(

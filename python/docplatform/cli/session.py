@@ -8,7 +8,8 @@ import os
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypeAlias
 
 import click
@@ -112,6 +113,7 @@ _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
 _SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
+ORGANIZATION, FILE_VARIABLE = "DOCPLATFORM_ORGANIZATION", "DOCPLATFORM_API_KEY_FILE"
 _REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store", "organization")
 """The options that are repeated in a command to copy: without them it would reach another service, project or key."""
 
@@ -146,6 +148,14 @@ class Session:
     """Whether the command reads what a store keeps."""
     spends: bool = False
     """Whether the command fetches what a store would keep."""
+    keys: list[tuple[str, Any]] = field(default_factory=list, repr=False)
+    """See :meth:`api_key`."""
+
+    def api_key(self) -> tuple[str, Any]:
+        """Where the API key is from, and the key. It is read once for a command, because it may come from a pipe."""
+        if not self.keys:
+            self.keys.append(secrets.read(self.api_key_file))
+        return self.keys[0]
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
@@ -156,11 +166,11 @@ class Session:
                 name: value for name in _SETTINGS if (value := getattr(self, name)) is not None
             }
             with arguments():
-                _, key = secrets.read(self.api_key_file)
-                # The client reads the environment itself, and names the variable in its errors.
-                client = Client(
-                    key if self.api_key_file else None, project_id=self.project, **shared, **settings
-                )
+                where, key = self.api_key()
+                # The client reads the environment itself, and names the variable in its errors. A pipe can be read only once.
+                piped = where == FILE_VARIABLE and not Path(os.environ[where]).is_file()
+                given = key if self.api_key_file or piped else None
+                client = Client(given, project_id=self.project, **shared, **settings)
             with client, self._kept(client):
                 yield client
 
@@ -207,8 +217,8 @@ class Session:
         names = name[:2] == ("job", "once")
         other = {"job_path"} if names or name[0] != "job" else {"store", "organization"}
         given = {field: getattr(self, field) for field in _REPEATED if field not in other}
-        if not names:
-            given.pop("organization", None)
+        # Names belong to it, and the shell that the command is copied into may lack the variable.
+        given["organization"] = (self.organization or os.environ.get(ORGANIZATION)) if names else None
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):
