@@ -108,7 +108,7 @@ pub struct Limits {
     pub max_retry_after: Duration,
 }
 
-/// What the service asked for when it refused an attempt, and who waits for it.
+/// The wait that the service asked for when it refused an attempt, and who keeps it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Refusal {
     pub retry_after: Option<Duration>,

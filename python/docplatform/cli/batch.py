@@ -104,17 +104,19 @@ def told(session: Session, report: JobsReport) -> list[dict[str, Any]]:
 
 
 def error(
-    session: Session, report: JobsReport, interrupt: KeyboardInterrupt | None = None
+    report: JobsReport, jobs: list[dict[str, Any]], interrupt: KeyboardInterrupt | None
 ) -> dict[str, object] | None:
-    """The failure that the exit code stands for, as ``--json`` shows it."""
+    """The failure that the exit code stands for, as ``--json`` shows it. ``jobs`` are the outcomes as :func:`told` makes them."""
     if interrupt is not None:
-        return exits.facts(interrupt, session.again)
+        return exits.facts(interrupt)
     problems: dict[str, Any] = {**report.failed, **report.unknown}
-    first = next((name for name, problem in problems.items() if _code(problem) == worst(report)), None)
-    for job in told(session, report):
-        if job["name"] == (first or next(iter(problems), None)):
-            return job["error"] or _failed(problems[job["name"]], job["name"])
-    return None
+    if not problems:
+        return None
+    code = worst(report)
+    # Failures of several kinds have a code that may be that of none.
+    name = next((name for name, problem in problems.items() if _code(problem) == code), next(iter(problems)))
+    found: dict[str, object] | None = next(job["error"] for job in jobs if job["name"] == name)
+    return found or _failed(problems[name], name)
 
 
 def _failed(job: Job, name: str) -> dict[str, object]:
@@ -133,7 +135,7 @@ def _show(session: Session, report: JobsReport, interrupt: KeyboardInterrupt | N
     jobs = told(session, report)
     if session.json:
         counts = {part: len(getattr(report, part)) for part in ("done", "failed", "unknown")}
-        about = {"requests": report.requests, "error": error(session, report, interrupt)}
+        about = {"requests": report.requests, "error": error(report, jobs, interrupt)}
         output.document({**counts, **about, "jobs": jobs})
         return
     rows = [(job["name"], job["result"], outcome(job)) for job in jobs]

@@ -87,7 +87,7 @@ def tell(
     client: Client,
     plans: Sequence[Plan],
     doubts: Sequence[str] | None = None,
-    about: Iterable[dict[str, str]] = (),
+    about: Sequence[dict[str, str]] = (),
 ) -> None:
     """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why. ``about`` is
     what the JSON says of each plan's slices."""

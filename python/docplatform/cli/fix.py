@@ -218,14 +218,15 @@ def _hand_over(
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport, interrupt: KeyboardInterrupt | None = None) -> None:
-        jobs = {job["name"]: job for job in batch.told(session, report)}
+        listed = batch.told(session, report)
+        jobs = {job["name"]: job for job in listed}
         columns = ("path", "query", "readers", "why")
         done = [
             {name: problem[name] for name in columns} | jobs[name] | {"outcome": batch.outcome(jobs[name])}
             for name, problem in problems.items()
             if name in jobs
         ]
-        show(done, ("readers", "result", "outcome"), batch.error(session, report, interrupt))
+        show(done, ("readers", "result", "outcome"), batch.error(report, listed, interrupt))
 
     for name, prompt in new.items():
         lines = "\n".join(map(shown, prompt.split("\n")))

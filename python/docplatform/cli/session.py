@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypeAlias
 
 import click
@@ -113,8 +112,7 @@ _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
 _SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
-ORGANIZATION, FILE_VARIABLE = "DOCPLATFORM_ORGANIZATION", "DOCPLATFORM_API_KEY_FILE"
-_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store", "organization")
+_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store")
 """The options that are repeated in a command to copy: without them it would reach another service, project or key."""
 
 
@@ -166,11 +164,8 @@ class Session:
                 name: value for name in _SETTINGS if (value := getattr(self, name)) is not None
             }
             with arguments():
-                where, key = self.api_key()
-                # The client reads the environment itself, and names the variable in its errors. A pipe can be read only once.
-                piped = where == FILE_VARIABLE and not Path(os.environ[where]).is_file()
-                given = key if self.api_key_file or piped else None
-                client = Client(given, project_id=self.project, **shared, **settings)
+                _, key = self.api_key()
+                client = Client(key, project_id=self.project, **shared, **settings)
             with client, self._kept(client):
                 yield client
 
@@ -215,10 +210,11 @@ class Session:
     def again(self, *name: str, job: str | None = None) -> str:
         """A command to copy, with the options of this one for service, project and key."""
         names = name[:2] == ("job", "once")
-        other = {"job_path"} if names or name[0] != "job" else {"store", "organization"}
-        given = {field: getattr(self, field) for field in _REPEATED if field not in other}
-        # Names belong to it, and the shell that the command is copied into may lack the variable.
-        given["organization"] = (self.organization or os.environ.get(ORGANIZATION)) if names else None
+        other = "job_path" if names or name[0] != "job" else "store"
+        given = {field: getattr(self, field) for field in _REPEATED if field != other}
+        if names:
+            # Names belong to it, and the shell that the command is copied into may lack the variable.
+            given["organization"] = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):

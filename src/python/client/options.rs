@@ -74,11 +74,13 @@ macro_rules! python_options {
             name: &str,
             value: &Bound<'_, PyAny>,
         ) -> PyResult<()> {
+            let mut variable = None;
             match name {
                 "api_key" if hooks.take_key(options, value) => options.api_key = None,
                 "api_key" if value.is_instance_of::<CheckedKey>() => {
-                    let CheckedKey(key, renewal) = value.cast::<CheckedKey>()?.get();
+                    let CheckedKey(key, renewal, source) = value.cast::<CheckedKey>()?.get();
                     (options.api_key, options.renewal) = (Some(key.clone()), renewal.clone());
+                    variable = *source;
                 }
                 "on_attempt" => hooks.on_attempt = convert::on_attempt(value)?,
                 $(stringify!($option) => options.$option = OptionValue::read(name, value)?,)*
@@ -89,6 +91,7 @@ macro_rules! python_options {
                 }
             }
             options.from_env.retain(|(from_env, _)| *from_env != name);
+            options.from_env.extend(variable.map(|variable| (Setting::ApiKey.name(), variable)));
             Ok(())
         }
 
@@ -115,31 +118,32 @@ pub fn update(
     Ok(())
 }
 
-/// A checked API key, and the way to a newer one. `Client` takes it as `api_key=`. Python does not see the key.
+/// A checked API key, the way to a newer one, and the variable that it or its file is from. `Client` takes it as `api_key=`.
+/// Python does not see the key.
 #[pyclass(frozen, name = "_Key", module = "docplatform._native")]
-pub struct CheckedKey(SecretString, Renewal);
+pub struct CheckedKey(SecretString, Renewal, Option<&'static str>);
 
 /// The checked API key of `file`, or otherwise of the environment, and its source. The command line checks it before it begins.
 /// `None` if there is none.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
 pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(String, CheckedKey)>> {
-    let (from, key, renewal) = if let Some(file) = file {
+    let (from, key, renewal, variable) = if let Some(file) = file {
         let from = file.to_string_lossy().into_owned();
         let renewal = Renewal::File(file.clone());
         let key = read_aside(py, move || ApiKey::read_file(Setting::ApiKey, &file))?;
-        (from, Some(key), renewal)
+        (from, Some(key), renewal, None)
     } else {
         // Other variables do not concern the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
         let options = resolve(py, Options::default(), of_key)?;
         let variable = options.variable_of(Setting::ApiKey);
         let from = variable.unwrap_or_default().to_owned();
-        (from, options.api_key, options.renewal)
+        (from, options.api_key, options.renewal, variable)
     };
     let Some(key) = key else { return Ok(None) };
     ApiKey::parse(format!("the API key in {from}"), &key)?;
-    Ok(Some((from, CheckedKey(key, renewal))))
+    Ok(Some((from, CheckedKey(key, renewal, variable))))
 }
 
 /// Checks these settings without the environment's, for the command line's `doctor`. With `opens`, it also opens the store and the
