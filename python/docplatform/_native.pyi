@@ -1967,7 +1967,7 @@ class Rows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -1989,7 +1989,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> frame = client.visitors("2026-01").to_pandas()
@@ -2014,7 +2014,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_polars().dtypes
@@ -2035,7 +2035,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_arrow().schema.names
@@ -2055,7 +2055,7 @@ class Rows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -2275,7 +2275,7 @@ class Visitors(Rows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -2295,7 +2295,7 @@ class Visitors(Rows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -4894,7 +4894,7 @@ class AsyncRows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -4916,7 +4916,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> frame = client.visitors("2026-01").to_pandas()
@@ -4941,7 +4941,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_polars().dtypes
@@ -4962,7 +4962,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_arrow().schema.names
@@ -4982,7 +4982,7 @@ class AsyncRows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -5209,7 +5209,7 @@ class AsyncVisitors(AsyncRows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -5229,7 +5229,7 @@ class AsyncVisitors(AsyncRows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again: it continues without fetching twice.
+                again. No row is lost, and a ``store`` saves the pages that came.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
