@@ -71,13 +71,6 @@ def test_the_service_s_own_words_stay_as_they_are(cli: Cli, status: int, body: A
 
 
 @pytest.mark.row("J12")
-def test_of_an_answer_that_is_too_large_it_says_what_to_do(cli: Cli) -> None:
-    cli.stub.fail_next(status=200, body=" " * (2**25 + 1))
-    ended = cli("visitors", "top")
-    assert (ended.status, "is larger than 33554432 bytes; lower --page-size (" in ended.err) == (1, True)
-
-
-@pytest.mark.row("J12")
 @pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
 def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
     stub: StubServer, command: tuple[str, ...], hurried: dict[str, str]
@@ -204,25 +197,3 @@ def test_a_proxy_that_fails_is_named_in_the_words_of_the_command_line(
     assert (ended.status, error["class"], says in error["message"]) == (1, "ConnectError", True), ended.err
     assert "--base-url" not in ended.err
     assert ("belong into" in ended.err) is (says.startswith("asks"))
-
-
-@pytest.mark.row("D1")
-@pytest.mark.parametrize(
-    ("fault", "says", "never"),
-    [
-        ({"status": 503, "body": ""}, "status 503: Service Unavailable", "no message"),
-        (
-            {"status": 200, "body": "<!doctype html><p>Sign in"},
-            "a web page came instead of JSON",
-            "line 1 column",
-        ),
-    ],
-    ids=["a 503 without a text", "a web page"],
-)
-def test_an_answer_is_called_what_it_is(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any], says: str, never: str
-) -> None:
-    monkeypatch.setattr("docplatform.cli.session.Client", partial(Client, max_retries=0))
-    cli.stub.fail_next(**fault)
-    ended = cli("visitors", "totals")
-    assert (ended.status, says in ended.err, never in ended.err) == (1, True, False), ended.err

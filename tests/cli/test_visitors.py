@@ -16,6 +16,7 @@ from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
+
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29"]
 COUNTS = ["human", "ai", "total"]
 
@@ -136,28 +137,6 @@ def cost(cli: Cli, *line: str) -> dict[str, str]:
     ended = cli(*line, "--dry-run")
     assert (ended.status, len(cli.stub.requests)) == (0, before)
     return dict(line.split("\t") for line in ended.out.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("line", "requests"),
-    [
-        (("visitors", "top"), 1),
-        (("visitors", "export", "--max-rows", "7"), 1),
-        (("visitors", "totals"), 1),
-        (("visitors", "compare"), 2),
-        (("sync", "a", "b", "--every", "month"), 2),
-        (("report", "-o", "r.html"), 2),
-    ],
-)
-def test_every_dry_run_with_a_budget_counts_its_hours(
-    cli: Cli, store: Path, line: tuple[str, ...], requests: int
-) -> None:
-    found = cost(cli, *line, *JANUARY, "--store", str(store), "--requests-per-hour", "1")
-    assert (found["requests"], found["hours"], found["budget_left"]) == (
-        str(requests),
-        str(requests - 1),
-        "1",
-    )
 
 
 def test_a_refresh_that_is_cut_short_says_that_the_next_one_fetches_everything(cli: Cli, store: Path) -> None:

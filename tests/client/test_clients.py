@@ -290,16 +290,6 @@ def test_a_copy_without_a_key_in_the_environment_is_an_error(
         copied(client)
 
 
-@pytest.mark.row("H4")
-def test_a_pickle_holds_no_key(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
-    for client in (face.make(KEY, base_url=URL), face.make(base_url=URL)):
-        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-            data = pickle.dumps(client, protocol=protocol)
-            assert KEY.encode() not in data
-            assert KEY[-8:].encode() not in data
-
-
 def test_a_pickle_keeps_the_address_and_project_of_its_client(
     face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:

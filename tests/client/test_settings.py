@@ -117,24 +117,6 @@ def test_the_budget_and_the_store_come_from_the_environment_too(
     assert not store.exists(), "a test's client never writes to the store that the environment names"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("REQUESTS_PER_HOUR", "many"),
-        ("RESERVE", "100"),
-        ("JOBS_PER_HOUR", "0"),
-        ("STORE", "/no/such/folder/v.db"),
-    ],
-)
-def test_an_error_names_the_variable_it_came_from(
-    face: Face, name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOCPLATFORM_REQUESTS_PER_HOUR", "100")
-    monkeypatch.setenv(f"DOCPLATFORM_{name}", value)
-    with pytest.raises(ValueError, match=f"^DOCPLATFORM_{name}"):
-        face.make("dp_key", base_url=URL)
-
-
 @pytest.mark.row("G9")
 @pytest.mark.parametrize("key", ["Bearer dp_secretpart", "dp_secretpart\ud800"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: StubServer, key: str) -> None:

@@ -65,15 +65,6 @@ def test_a_long_wait_warns_with_the_time_at_which_it_ends(
     assert (str(copy), copy.until) == (str(warning), warning.until)
 
 
-@pytest.mark.usefixtures("ends_at_warning")
-def test_a_long_wait_to_create_a_job_warns(face: Face, stub: StubServer) -> None:
-    client = face.client(stub, jobs_per_hour=1)
-    face.run(client.create_job("Fix it"))
-    with pytest.raises(WaitWarning, match=r"^the budget of new jobs is spent: the next "):
-        face.run(client.create_job("Fix it"))
-    assert len(stub.requests) == 1
-
-
 WAITING = """
 import ctypes, logging, os, warnings
 

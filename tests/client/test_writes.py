@@ -64,18 +64,6 @@ def test_a_write_whose_error_cannot_be_made_has_a_note_of_its_outcome(
     assert "outcome: unknown" in error.__notes__[0]
 
 
-@pytest.mark.row("B7")
-def test_a_write_that_is_held_back_has_what_the_refusal_said(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    stub.fail_next(status=429, retry_after=3_600)
-    for sent in (True, False):
-        error = refused(face, client, lambda client: client.create_job("Fix it"), RateLimitError)
-        known = ("rejected" if sent else "not_sent", 429, sent)
-        assert (error.outcome, error.status, bool(error.attempts)) == known
-        assert 3_500 < error.retry_after <= 3_600
-    assert len(stub.requests) == 1
-
-
 @pytest.mark.row("A1", "A2", "A6", "A8", "A9", "N4")
 @pytest.mark.parametrize(
     ("fault", "kind", "outcome"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from helpers import AsyncFace, Face
 from helpers.cli import SOON, Cli
 from helpers.once import posts
 from helpers.phases import HOLD, pending
-from helpers.scripts import Script
 
 FAST: dict[str, Any] = {"poll_interval": 0.01}
 PROMPTS = {f"page-{number}": f"Fix page {number}" for number in range(20)}
@@ -162,32 +160,6 @@ def test_500_jobs_under_faults_are_each_created_once(face: Face, stub: StubServe
     assert set(again.unknown) <= set(first.unknown)
     created = Counter(job.prompts[0] for job in stub.jobs)
     assert set(created.values()) == {1}, "a job was created twice"
-
-
-MANY = """
-import sys
-import docplatform
-
-client = docplatform.Client(store=sys.argv[1])
-prompts = {f"page-{number}": f"Fix page {number}" for number in range(8)}
-print("ready", flush=True)
-client.run_jobs(prompts, once=True, poll_interval=0.05)
-"""
-
-
-@pytest.mark.row("M11")
-def test_a_killed_process_creates_nothing_twice(stub: StubServer, tmp_path: Path) -> None:
-    store = tmp_path / "docs.db"
-    with Script(MANY, str(store), stub=stub) as script:
-        stub.wait_for(lambda stub: len(stub.jobs) >= 3, timeout=30)
-        script.signal(signal.SIGKILL)
-        script.end()
-    with stub.client(store=store) as client:
-        prompts = {f"page-{number}": f"Fix page {number}" for number in range(8)}
-        report = client.run_jobs(prompts, once=True, **FAST)
-    assert not report.failed
-    assert len(report.done) + len(report.unknown) == 8
-    assert max(Counter(job.prompts[0] for job in stub.jobs).values()) == 1
 
 
 def test_the_command_runs_the_prompts_of_a_file(cli: Cli, stub: StubServer, tmp_path: Path) -> None:

@@ -51,16 +51,6 @@ def test_no_other_header_leads_anywhere(wire: Wire, header: str) -> None:
         assert wire.run(client.get_job, "job-1").id == "job-1"
 
 
-@pytest.mark.row("G1", "D15")
-def test_no_link_of_a_job_is_opened(wire: Wire) -> None:
-    body = {**JOB, "status": "completed", "prLink": f"{wire.elsewhere.url}/pull/1"}
-    wire.server.script([READ_ALL, SEND(answer(200, body))])
-    client = wire.client()
-    job = wire.run(client.wait_for_job, "job-1")
-    assert job.pr_link == f"{wire.elsewhere.url}/pull/1"
-    assert "href" not in job._repr_html_()
-
-
 @pytest.mark.row("G17")
 def test_two_keys_never_meet(wire: Wire) -> None:
     other = f"dp_{secrets.token_hex(20)}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import DocPlatformError, Job, TransportError, _native
+from docplatform import DocPlatformError, Job, _native
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.marks import linux, posix
@@ -33,16 +33,6 @@ def test_other_threads_run_while_a_call_waits(stub: StubServer) -> None:
         assert call.result().total > 0
     # With the interpreter held, this thread would have got no turn before the answer.
     assert counted > 100
-
-
-@pytest.mark.row("I8")
-def test_calls_of_many_threads_wait_at_the_same_time(stub: StubServer) -> None:
-    stub.latency = HOLD
-    with stub.client(max_retries=0) as client, ThreadPoolExecutor(16) as pool:
-        calls = [pool.submit(client.get_job, f"job-{number}") for number in range(16)]
-        stub.wait_for(lambda s: len(pending(s)) == 16)
-        stub.close()
-        assert all(isinstance(call.exception(30), TransportError) for call in calls)
 
 
 # -- callbacks -----------------------------------------------------------------------------------

@@ -41,13 +41,3 @@ def test_an_export_survives_a_restart_within_its_retries(
     with away(given, caplog):
         got += face.all(visitors)
     assert got == rows(0, 3_000)
-
-
-@pytest.mark.row("B13")
-def test_a_wait_survives_a_restart(face: Face, given: StubServer, caplog: pytest.LogCaptureFixture) -> None:
-    client = face.client(given, max_retries=0)
-    given.script_job("active", "completed")
-    job = face.run(client.create_job("Fix it"))
-    face.run(client.get_job(job))
-    with away(given, caplog):
-        assert face.run(client.wait_for_job(job, poll_interval=0.01)).status == "completed"

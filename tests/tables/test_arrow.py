@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import nanoarrow  # type: ignore[import-untyped]
-import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
@@ -47,14 +46,6 @@ def test_pyarrow_reads_a_table(table: VisitorTable) -> None:
         assert made.schema == SCHEMA
         assert made.to_pylist() == ROWS
         made.validate(full=True)
-
-
-def test_polars_reads_a_table(table: VisitorTable) -> None:
-    for made in (table.to_polars(), pl.DataFrame(table)):
-        assert dict(made.schema) == dict.fromkeys(["path"], pl.String) | dict.fromkeys(
-            ["human", "ai", "total"], pl.Int64
-        )
-        assert made.to_dicts() == ROWS
 
 
 def test_duckdb_scans_a_table_several_times_and_finds_it_by_its_name(table: VisitorTable) -> None:
@@ -100,18 +91,6 @@ def test_a_name_that_the_c_interface_cannot_have_loses_no_row() -> None:
     assert found.to_pandas().columns[-1] == list(found[0])[-1] == "a\0b"
 
 
-def test_no_bytes_are_copied(table: VisitorTable) -> None:
-    def addresses(made: pa.Table) -> list[int]:
-        chunks = [chunk for column in made.columns for chunk in column.chunks]
-        return [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer is not None]
-
-    one, other = table.to_arrow(), pa.table(table)
-    assert addresses(one) == addresses(other)
-    assert len(addresses(one)) == 5
-    polars_frame = table.to_polars()
-    assert polars_frame["human"].to_arrow().buffers()[1].address == one["human"].chunk(0).buffers()[1].address
-
-
 def test_arrow_data_outlives_the_table() -> None:
     table = collect(ROWS)
     made, stream = table.to_arrow(), table.__arrow_c_stream__()
@@ -119,19 +98,6 @@ def test_arrow_data_outlives_the_table() -> None:
     gc.collect()
     assert made.to_pylist() == ROWS
     assert pa.RecordBatchReader._import_from_c_capsule(stream).read_all().to_pylist() == ROWS
-
-
-def test_it_never_asks_the_service() -> None:
-    with StubServer(ROWS) as stub, stub.client() as client:
-        table = client.visitors().collect()
-        client.close()
-        asked = len(stub.requests)
-        for _ in range(3):
-            assert table.to_arrow().num_rows == 600
-            assert table.to_polars().height == 600
-            assert len(table.to_pandas()) == 600
-            assert table.__arrow_c_schema__() is not None
-        assert len(stub.requests) == asked == 3
 
 
 def test_a_requested_schema_may_be_ignored(table: VisitorTable) -> None:

@@ -388,14 +388,6 @@ def test_a_path_is_no_formula_in_a_chart() -> None:
     assert drawn(axes)
 
 
-def test_a_chart_can_be_drawn_into_given_axes() -> None:
-    figure, (left, right) = plt.subplots(1, 2)
-    found = collect(counted(3))
-    assert found.plot(ax=left) is left
-    assert found.plot(ax=right, by="ai") is right
-    assert plt.get_fignums() == [figure.number]
-
-
 def test_wrong_plot_arguments_are_value_errors(client: Client) -> None:
     found = collect(counted(3))
     with pytest.raises(ValueError, match="n: must be 1 or more"):
