@@ -11,10 +11,10 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SCRIPT, SOON, closed_pipe, run, shell, unread
+from helpers.marks import posix
 from helpers.scripts import Script, run_command, run_script
 
 pytestmark = posix
-
 
 GREEK = "διόρθωσε"
 LINK = "https://github.com/example/docs/pull/1"

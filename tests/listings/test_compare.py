@@ -12,6 +12,7 @@ import pytest
 from docplatform import Comparison, DataWarning, Totals
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.exports import readers
 
 pytestmark = pytest.mark.stub(visitors=readers)
 
