@@ -140,6 +140,14 @@ def test_a_listing_that_cannot_be_read_is_named(
     assert len(cli.stub.requests) == (3 if status == 429 else 5)
 
 
+def test_no_service_answers(cli: Cli) -> None:
+    cli.stub.close()
+    ended = cli("doctor")
+    unknown = {"key accepted": "unknown", "project found": "unknown"}
+    assert (ended.status, states(ended)) == (1, {"service": "wrong"} | unknown)
+    assert "connection refused (project 'demo')\tcheck the address" in ended.out
+
+
 @pytest.mark.row("G11")
 def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://user:hush@proxy.example:1")

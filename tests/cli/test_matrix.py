@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -300,6 +301,17 @@ def test_a_dry_run_says_what_the_command_costs_and_sends_nothing(cli: Cli, row: 
     assert (found["dry_run"], found["requests"], found["cached"]) == (True, 0, row.store)
     found = json.loads(cli(*row.line, *store, "--dry-run", "--refresh", *row.json).out)
     assert (found["requests"], found["cached"]) == (row.store, 0)
+
+
+@rows(slices=True)
+def test_last_ends_with_yesterday(cli: Cli, row: Row) -> None:
+    before = datetime.now(UTC).date()
+    line = without_days(row)
+    found = json.loads(cli(*line, "--last", "3", "--every", "day", "--json").out)
+    first, end = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
+    assert end - first == timedelta(3)
+    # The day may turn over meanwhile.
+    assert before <= end <= datetime.now(UTC).date()
 
 
 @pytest.mark.row("J12")

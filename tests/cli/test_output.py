@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from queue import Queue
 
 import pytest
@@ -64,6 +65,12 @@ def test_a_prompt_from_standard_input(cli: Cli, arguments: tuple[str, ...]) -> N
     ended = cli("job", "create", *arguments, stdin=b"\xef\xbb\xbf" + prompt.encode())
     assert ended.err.startswith("Reading the prompt from standard input.\n")
     assert cli.stub.jobs[0].prompts == [prompt.removesuffix("\n")]
+
+
+def test_a_prompt_from_a_file(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "prompt.md").write_bytes("Fix the größte list".encode())
+    assert cli("job", "create", "--file", str(tmp_path / "prompt.md")).status == 0
+    assert cli.stub.jobs[0].prompts == ["Fix the größte list"]
 
 
 def test_a_prompt_that_looks_like_an_option(cli: Cli) -> None:

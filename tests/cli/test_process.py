@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,14 @@ def test_characters_that_the_locale_cannot_write_are_escaped(stub: StubServer, e
 
 
 # -- what it needs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["--help", "job run --help", "stub --help", "job get job-9", "nonsense"])
+def test_the_module_and_the_script_are_the_same(stub: StubServer, line: str) -> None:
+    script = Path(sysconfig.get_path("scripts")) / "docplatform"
+    ways = [shell(stub, f"{way} {line}") for way in (script, f"{sys.executable} -m docplatform")]
+    assert len({(way.status, way.out, way.err) for way in ways}) == 1
+    assert "__main__" not in ways[0].out + ways[0].err
 
 
 WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\n{SCRIPT}"

@@ -16,7 +16,6 @@ from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
-
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29"]
 COUNTS = ["human", "ai", "total"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from docplatform import Attempt, NotFoundError, ResponseError
 from docplatform.testing import StubServer
-from helpers import AnyClient, Face
+from helpers import AnyClient, AsyncFace, Face
 from helpers.pages import rows, serve
 
 
@@ -133,3 +133,12 @@ def test_the_function_may_use_the_client(stub: StubServer) -> None:
     with stub.client(on_attempt=on_attempt) as client:
         client.create_job("Fix it")
     assert seen == [1, 1]
+
+
+def test_the_function_brings_no_lines_of_the_log(
+    async_face: AsyncFace, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "docplatform")
+    attempts: list[Attempt] = []
+    async_face.run(async_face.client(stub, on_attempt=attempts.append).visitor_totals())
+    assert (len(attempts), caplog.records) == (1, [])

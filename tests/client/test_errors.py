@@ -90,6 +90,15 @@ def test_types_of_answers_and_functions_are_found(public: typing.Any) -> None:
     assert typing.get_type_hints(public)
 
 
+def test_no_error_is_left_out_of_this_test() -> None:
+    names = {
+        name
+        for name, value in vars(docplatform).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
+    assert names == BASES.keys()
+
+
 @pytest.mark.row("A14")
 def test_an_unconfirmed_write_is_of_no_class_that_is_retried() -> None:
     assert not issubclass(UnconfirmedWriteError, OSError | ValueError | StatusError | NetworkError)

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -326,6 +327,14 @@ print(json.dumps(run(lambda: made.create_job("Document release 1.4", once="docs-
         made = pool.map(lambda _: tell(face.name, script, **environment(stub, STORE=str(store))), range(3))
         assert list(made) == ["job-1"] * 3
     assert posts(stub) == 1
+
+
+def test_different_names_do_not_wait_for_each_other(face: Face, stub: StubServer, client: Any) -> None:
+    stub.latency = 0.5
+    begun = time.monotonic()
+    made = face.gather([partial(client.create_job, PROMPT, once=f"name {n}") for n in range(8)])
+    assert len({job.id for job in made}) == 8
+    assert stub.peak_connections > 4, time.monotonic() - begun
 
 
 def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer, store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,6 @@ from helpers.preload import build
 from helpers.scripts import run_script
 
 pytestmark = pytest.mark.row("I4")
-
-
 # One of each kind: a table, dicts, a frame, a file of a library, a file of rows.
 every_way = pytest.mark.parametrize("way", ["collect", "to_dicts", "to_pandas", "to_parquet", "to_csv"])
 
@@ -94,6 +93,15 @@ def test_progress_that_fails_stops_and_the_export_continues(
     made = face.run(face.call(getattr(visitors, way), *([target] if way in FILES else []), progress=True))
     assert (read(target, way) if way in FILES else dicts(made)) == ROWS
     assert broken.calls == 1
+
+
+def test_a_program_without_stderr_shows_no_progress(
+    face: Face, given: StubServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr("docplatform._hooks.progress._EVERY", 0.0)
+    assert len(face.run(face.call(face.client(given).visitors().collect, progress=True))) == 600
+    assert capfd.readouterr() == ("", "")
 
 
 # -- the event loop ----------------------------------------------------------------------------------

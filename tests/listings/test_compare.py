@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import Comparison, DataWarning, Totals
+from docplatform import BudgetError, Comparison, DataWarning, Totals
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import readers
@@ -89,6 +90,19 @@ def test_by_default_the_last_month_is_compared(face: Face, stub: StubServer) -> 
     assert found.date_to in ends
     assert found.date_from == (found.date_to - timedelta(1)).replace(day=1)
     assert found.date_to_before == found.date_from
+
+
+def test_a_spent_budget_stops_it_and_the_next_call_continues(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, requests_per_hour=1)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.compare_visitors("2024-01", on_budget="stop"))
+    assert len(stub.requests) == 1
+    assert caught.value.checkpoint is not None
+    assert "2023-12-01" in caught.value.checkpoint
+    found = face.run(client.with_options(requests_per_hour=None).compare_visitors("2024-01"))
+    assert (found.requests, len(stub.requests)) == (1, 2)
 
 
 @pytest.mark.parametrize(

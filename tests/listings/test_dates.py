@@ -156,6 +156,15 @@ def test_what_is_no_period_is_a_value_error_that_says_what_to_write(
     assert stub.peak_connections == 0
 
 
+def test_slices_without_a_range_are_a_value_error(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for call in PERIOD_CALLS[2:]:
+        for dates in ({}, {"date_from": "2026-01-01"}, {"date_to": "2026-01-01"}):
+            with pytest.raises(ValueError, match='give a period such as "2026-01", or date_from and date_to'):
+                call(client, **dates)
+    assert stub.peak_connections == 0
+
+
 def test_a_plan_defaults_to_what_the_planned_call_does(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     face.run(client.visitor_trend("2024-W01"))

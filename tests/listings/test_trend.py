@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from docplatform import Plan, PlanSlice, read_visitors
@@ -74,6 +75,14 @@ def test_a_plan_of_a_comparison_is_what_it_costs(
     assert {(str(one.date_from), str(one.date_to)) for one in found.slices} == asked
 
 
+def test_a_plan_of_a_comparison_is_of_last_month_by_default(face: Face, stub: StubServer) -> None:
+    now, before = face.run(face.client(stub).plan_visitors(before=True)).slices
+    first = datetime.now(UTC).date().replace(day=1)
+    # The month may turn over meanwhile.
+    assert now.date_to in {first, (first - timedelta(1)).replace(day=1)}
+    assert (before.date_to, before.date_to.day, before.date_from.day) == (now.date_from, 1, 1)
+
+
 def test_a_plan_of_a_comparison_takes_no_slices(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     for wrong in ({"every": "day"}, {"whole": True}, {"by_path": False}, {"date_from": "2024-01-01"}):
@@ -83,6 +92,14 @@ def test_a_plan_of_a_comparison_takes_no_slices(face: Face, stub: StubServer) ->
         client.plan_visitors("2024-01", before=False)
     with pytest.raises(ValueError, match="before is the period itself"):
         client.plan_visitors("2024-01", before="2024-01")
+
+
+def test_a_plan_leaves_out_what_the_trend_leaves_out(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for whole, requests in ((False, 5), (True, 4)):
+        plan = face.run(client.plan_visitors(**JANUARY, every="week", whole=whole))
+        trend = face.run(client.visitor_trend(**JANUARY, every="week", whole=whole))
+        assert (plan.requests, trend.requests) == (requests, requests)
 
 
 def test_a_client_that_refreshes_fetches_again_and_the_store_has_the_new_counts(
@@ -135,6 +152,19 @@ def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts:
     assert (trend.date_from, trend.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
     first = client.visitor_totals(date_from=starts[0], date_to=starts[1])
     assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
+
+
+@pytest.mark.parametrize(
+    ("every", "days"),
+    [("week", [4, 7, 7, 7, 7, 1]), ("month", [31, 2]), ("day", [1] * 33), (None, [33])],
+)
+def test_every_slice_has_the_number_of_its_days(
+    face: Face, stub: StubServer, every: Any, days: list[int]
+) -> None:
+    trend = face.run(face.client(stub).visitor_trend("2026-01-01 to 2026-02-02", every=every))
+    assert [row["days"] for row in trend] == days
+    assert trend.to_pandas()["days"].to_list() == pa.table(trend)["days"].to_pylist() == days
+    assert str(trend.to_pandas()["days"].dtype) == "int64"
 
 
 def test_by_path_a_row_is_a_slice_and_a_path(face: Face) -> None:

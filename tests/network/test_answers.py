@@ -201,6 +201,15 @@ def test_connections_that_end_while_they_are_idle_cost_no_read(wire: Wire, end: 
         assert wire.run(client.get_job, "job-1").id == "job-1"
 
 
+def test_a_server_of_http_1_0_is_understood(wire: Wire) -> None:
+    # Where no length is given, the end of the connection is the end of the answer.
+    old = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(JOB).encode()
+    wire.server.script([READ_ALL, SEND(old), CLOSE], [READ_ALL, APPLY, SEND(old), CLOSE])
+    client = wire.client()
+    assert wire.run(client.get_job, "job-1").id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
+
+
 # -- what others on the way would like to be kept --------------------------------------------------
 
 

@@ -15,8 +15,6 @@ from helpers import judge
 from helpers.cli import Cli
 
 pytestmark = pytest.mark.one_python
-
-
 Rows = list[dict[str, Any]]
 OCTOBER = date(2026, 10, 1)
 
@@ -97,6 +95,15 @@ def calendar(first: date, end: date) -> Rows:
 def test_a_flat_site_has_no_mover_and_no_advice_in_any_month(cli: Cli, month: str) -> None:
     said = brief(cli, calendar, month)
     assert said[0].startswith("The number of readers hardly changed: ")
+    assert said[2:] == [NOTHING]
+
+
+@pytest.mark.parametrize("mean", [200, 3])
+def test_a_flat_site_of_1000_pages_has_no_mover_and_no_advice(cli: Cli, mean: float) -> None:
+    flat = site(lambda _, now: mean * days(now), lambda _, now: mean * days(now) / 2, 1_000)
+    said = brief(cli, flat)
+    assert said[0].startswith("The number of readers hardly changed: ")
+    assert said[1].startswith("People and AI agents hardly changed; 3")
     assert said[2:] == [NOTHING]
 
 

@@ -91,6 +91,18 @@ def test_a_name_that_the_c_interface_cannot_have_loses_no_row() -> None:
     assert found.to_pandas().columns[-1] == list(found[0])[-1] == "a\0b"
 
 
+def test_no_bytes_are_copied(table: VisitorTable) -> None:
+    def addresses(made: pa.Table) -> list[int]:
+        chunks = [chunk for column in made.columns for chunk in column.chunks]
+        return [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer is not None]
+
+    one, other = table.to_arrow(), pa.table(table)
+    assert addresses(one) == addresses(other)
+    assert len(addresses(one)) == 5
+    polars_frame = table.to_polars()
+    assert polars_frame["human"].to_arrow().buffers()[1].address == one["human"].chunk(0).buffers()[1].address
+
+
 def test_arrow_data_outlives_the_table() -> None:
     table = collect(ROWS)
     made, stream = table.to_arrow(), table.__arrow_c_stream__()
