@@ -52,7 +52,7 @@ test-suite test-wheel test-python-3.%: export PYTHONDONTWRITEBYTECODE :=
 test-suite: $(STAMPS)/installed $(STAMPS)/docs browser
 	$(BIN)/python $(SUITE) $(PYTEST)
 
-test-oldest: $(STAMPS)/installed $(STAMPS)/oldest
+test-oldest: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/tables/test_pandas.py
 
 # The minor versions of CPython 3 that the wheel is for.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -16,12 +17,14 @@ LARGEST = 3_400_000
 
 
 def machine_paths(wheel: Path) -> Iterator[str]:
-    """Folders of this machine that are named in the extension."""
+    """Folders of the machine that built it that are named in the extension."""
     with zipfile.ZipFile(wheel) as opened:
         extension = b"".join(opened.read(name) for name in opened.namelist() if is_extension(name))
     for folder in (Path.home(), ROOT):
         if f"{folder}/".encode() in extension:
             yield f"{wheel.name}: the extension names {folder}"
+    if found := re.search(rb"[ -~]{0,80}[/\\]\.cargo[/\\]registry", extension):
+        yield f"{wheel.name}: the extension names {found[0].decode()}"
 
 
 def description(wheel: Path) -> Iterator[str]:

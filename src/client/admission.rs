@@ -1,4 +1,4 @@
-//! Admission: the waits of a call before its request. It waits for its turn among equal calls, the throttle (a 429), the budget,
+//! Admission: the waits of a call before its request. It waits for its turn among equal calls, the throttle (a 429 or 503), the budget,
 //! a permit, and a note in its journal.
 
 use std::time::Duration;

@@ -85,12 +85,19 @@ impl ApiKey {
             Ok((found, _)) if is_open_to_others(&found) => fail(&format!(
                 "others can read the file of the API key: chmod 600 {shown}"
             )),
-            Ok((_, text)) => Ok(text.expose_secret().trim().into()),
+            // Editors of Windows put a byte order mark in front.
+            Ok((_, text)) => {
+                let text = text.expose_secret();
+                Ok(text.trim_start_matches('\u{feff}').trim().into())
+            }
             // The name may be the key itself, so no error shows it.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",
             ),
+            Err(error) if error.kind() == ErrorKind::InvalidData => fail(&format!(
+                "the file of the API key is not UTF-8 text: save it as UTF-8: {shown}"
+            )),
             Err(error) => fail(&format!(
                 "the file of the API key cannot be read: {shown}: {}",
                 io_words(&error)

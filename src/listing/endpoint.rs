@@ -1,4 +1,4 @@
-//! The endpoints of the service as data: path, items, paging, limits, columns. No other file of the core has such a fact.
+//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum PagedBy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its name: that of the client's method, of the command, and of the dataset's partition.
+    /// Its name: that of the client's method and of the dataset's partition, and of a command unless an option of another one shows it.
     pub name: &'static str,
     pub path: &'static str,
     /// The name of its rows in an answer.

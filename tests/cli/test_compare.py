@@ -40,8 +40,8 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
         "People hardly changed: 272 after 275 (1.1% fewer).",
         "AI agents hardly changed: 109 after 110 (0.9% fewer).",
         CHANCE,
-        "People: 4 paths changed; --of human lists them.",
-        "AI agents: 2 paths changed; --of ai lists them.",
+        "People: 4 paths rose or fell; --of human lists them.",
+        "AI agents: 2 paths rose or fell; --of ai lists them.",
         "It took 2 requests.",
     ]
     people = cli("visitors", "compare", "2024-01", "--of", "human", "-q").out.splitlines()

@@ -85,7 +85,9 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     first = cli(*run, "--run", "2", "--json")
     assert first.status == 0, first.err
     assert f'> page: "{PATHS[0]}"' in first.err, "the prompts are shown first"
-    rows = json.loads(first.out)["rows"]
+    found = json.loads(first.out)
+    assert found["requests"] == len(stub.requests), "those for the jobs, too"
+    rows = found["rows"]
     assert [(row["path"], row["result"], row["name"]) for row in rows] == [
         (path, "done", f"fix:2026-10:{path}") for path in PATHS[:2]
     ]
@@ -103,8 +105,8 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     assert (phrase.status, posts(stub)) == (0, 4)
     assert "search:terraform provider" in phrase.out
     listed = cli(*FIX, "--store", str(tmp_path / "docs.db"), "--json")
-    found = {row["path"]: row["job"] for row in json.loads(listed.out)["rows"]}
-    assert [found[path] for path in PATHS] == [job.id for job in stub.jobs[:3]]
+    ids = {row["path"]: row["job"] for row in json.loads(listed.out)["rows"]}
+    assert [ids[path] for path in PATHS] == [job.id for job in stub.jobs[:3]]
     assert f"Already handed to the docs agent: {', '.join(PATHS)}" in listed.err
     brief = cli("report", "2026-10", "--brief", "--store", str(tmp_path / "docs.db"))
     assert brief.out.count("The docs agent has a job for it already") == 3

@@ -107,6 +107,9 @@ def test_a_private_file_is_read(cli: Cli, key_file: Path) -> None:
     assert cli("visitors", "totals", "--api-key-file", str(key_file)).status == 0
     error = json.loads(cli("visitors", "totals", "--json").out)["error"]
     assert (error["class"], "no API key" in error["message"]) == ("ConfigurationError", True)
+    # Editors of Windows put a byte order mark in front.
+    key_file.write_text(f"\ufeff{cli.stub.api_key}\r\n", encoding="utf-8")
+    assert cli("visitors", "totals", "--api-key-file", str(key_file)).status == 0
 
 
 @pytest.mark.row("H6")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
 from unicodedata import combining, east_asian_width
@@ -46,6 +48,20 @@ def test_a_table_prints_its_rows() -> None:
         "texts to the left, numbers to the right"
     )
     assert repr(table) == f"{table!r}".splitlines()[0], "one line, for logs"
+
+
+def test_a_table_prints_where_standard_output_has_no_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe on Windows has a code page."""
+    with io.TextIOWrapper(io.BytesIO(), "cp1252") as page:
+        monkeypatch.setattr(sys, "stdout", page)
+        shown = str(collect(ROWS))
+        page.write(shown)
+    lines = shown.splitlines()
+    assert re.fullmatch(r"\+-+(\+-+){3}\+", lines[1])
+    assert (re.findall(r"\w+|[|]", lines[2]), lines[-1]) == (
+        re.findall(r"\w+|[|]", "| path | human | ai | total |"),
+        lines[1],
+    )
 
 
 def test_a_large_table_prints_both_ends() -> None:

@@ -121,7 +121,7 @@ def text(comparison: Comparison) -> str:
     if listed:
         columns = [[name, *(shown.value(row[name]) for row in listed)] for name in listed[0]]
         box = [shown.boxed(columns, [name != "path" for name in listed[0]], 1)]
-    return "\n".join([*lines(comparison), f"{said}{':' if box else '.'}", *box, *notes(comparison)])
+    return shown.printable([*lines(comparison), f"{said}{':' if box else '.'}", *box, *notes(comparison)])
 
 
 def draw(comparison: Comparison, n: int, of: str, ax: Axes | None) -> Axes:

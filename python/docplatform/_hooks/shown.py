@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
@@ -23,6 +24,8 @@ ALIKE = 0.85
 MAX_TEXT = 2_000
 """The most characters of a text that are considered."""
 GAP = "…"
+ASCII = str.maketrans("│┆─═┌┬┐╞╪╡└┴┘…\u2212", "||-=+++++++++~-")
+"""What takes the place of characters that a code page of Windows lacks."""
 
 
 def text(table: Table) -> str:
@@ -47,7 +50,17 @@ def text(table: Table) -> str:
         for name, kind in columns
     ]
     shape = f"shape: ({count:,}, {len(schema)}){order(table)}"
-    return "\n".join([shape, boxed(cells, [kind in {"i64", "f64"} for _, kind in columns], 3), *notes])
+    return printable([shape, boxed(cells, [kind in {"i64", "f64"} for _, kind in columns], 3), *notes])
+
+
+def printable(lines: list[str]) -> str:
+    """The lines as one text. If standard output cannot have the box, as in a pipe on Windows, it is drawn in ASCII."""
+    whole = "\n".join(lines)
+    try:
+        "│┆═\u2212".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return whole.translate(ASCII)
+    return whole
 
 
 def order(table: Table) -> str:

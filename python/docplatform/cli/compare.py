@@ -114,7 +114,7 @@ def compare(listing: Listing) -> click.Command:
                 count_ = len(found._movements(kind))
                 if kind != of and count_:
                     session.say(
-                        f"{changes.kinds(found)[kind]}: {count(count_, 'path')} changed; --of {kind} lists them."
+                        f"{changes.kinds(found)[kind]}: {count(count_, 'path')} rose or fell; --of {kind} lists them."
                     )
         session.say(f"It took {count(found.requests, 'request')}.")
 

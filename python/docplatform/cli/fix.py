@@ -104,7 +104,7 @@ def fix(
     with session.client() as client, nullcontext() if markdown is None else _WholeFile(markdown) as file:
         with session.progress("Reading what readers say"):
             found = client.fix_first(days.written, n=most, on_budget=session.on_budget)
-        show = partial(_show, session, found, days, file)
+        show = partial(_show, session, client, found, days, file)
         if wanted is not None:
             rows = found[:first] if first else [row for row in found if subject(row) == wanted]
             if first is None and not rows:
@@ -267,6 +267,7 @@ def _unknown(session: Session, name: str) -> UnconfirmedWriteError:
 
 def _show(
     session: Session,
+    client: Client,
     found: FixList,
     days: Days,
     file: _WholeFile | None,
@@ -292,7 +293,11 @@ def _show(
         Path(file.path).write_text(document, encoding="utf-8")
         file.commit()
     if session.json:
-        about = {"date_from": str(days.date_from), "date_to": str(days.date_to), "requests": found.requests}
+        about = {
+            "date_from": str(days.date_from),
+            "date_to": str(days.date_to),
+            "requests": client.stats.requests,
+        }
         output.document({**about, "warnings": found.warnings, "error": error, "rows": rows})
     elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)
