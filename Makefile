@@ -1,4 +1,5 @@
-# Everything is installed into .venv, which each target makes if it needs it. Nothing else is touched.
+# Everything is installed into .venv, which each target makes if it needs it, and built in target. Only Chromium and Java, which some tests
+# use, are packages of Debian: they are installed if make runs as root, and those tests are skipped otherwise.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin

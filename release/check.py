@@ -14,16 +14,17 @@ from release.version import current
 
 LARGEST = 3_400_000
 """Bytes of a wheel."""
+FOLDERS = re.compile(rb"(?:/root|/home/[\w.-]+|/Users/[\w.-]+|[A-Z]:\\Users\\[\w.-]+)[/\\][ -~]{0,40}")
+"""A folder of a person or of a build machine."""
 
 
 def machine_paths(wheel: Path) -> Iterator[str]:
     """Folders of the machine that built it that are named in the extension."""
     with zipfile.ZipFile(wheel) as opened:
         extension = b"".join(opened.read(name) for name in opened.namelist() if is_extension(name))
-    for folder in (Path.home(), ROOT):
-        if f"{folder}/".encode() in extension:
-            yield f"{wheel.name}: the extension names {folder}"
-    if found := re.search(rb"[ -~]{0,80}[/\\]\.cargo[/\\]registry", extension):
+    if f"{ROOT}/".encode() in extension:
+        yield f"{wheel.name}: the extension names {ROOT}"
+    if found := FOLDERS.search(extension):
         yield f"{wheel.name}: the extension names {found[0].decode()}"
 
 

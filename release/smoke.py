@@ -12,6 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from operator import methodcaller
@@ -26,8 +27,12 @@ EXTRAS = {
     "polars": methodcaller("to_polars"),
     "arrow": methodcaller("to_arrow"),
     "plot": methodcaller("plot"),
+    "excel": methodcaller("to_excel", "rows.xlsx"),
+    "otel": lambda _: import_module("docplatform.otel").instrument(),
 }
 """A use of each extra; `cli` is the command line's, and `progress` is optional."""
+MODULES = {"arrow": "pyarrow", "plot": "matplotlib", "excel": "xlsxwriter", "otel": "opentelemetry"}
+"""The module of an extra that has another name."""
 
 
 def installed() -> None:
@@ -81,7 +86,7 @@ def missing() -> list[str]:
     with StubServer(3) as stub, stub.client() as client:
         table = client.visitors().collect()
     for extra, use in EXTRAS.items():
-        if find_spec({"arrow": "pyarrow", "plot": "matplotlib"}.get(extra, extra)):
+        if find_spec(MODULES.get(extra, extra)):
             continue
         text = error_of(partial(use, table))
         assert f'pip install "docplatform[{extra}]"' in text, f"{extra}: {text}"

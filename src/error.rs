@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::text::message::Message;
 use crate::text::named_enum;
 
-/// The kind of a failure. `src/python/errors.rs` gives each its Python class.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A setting is missing or unusable.

@@ -1,5 +1,5 @@
 //! The client for a documentation platform: a core that knows the service and not Python, and under the feature
-//! `python` a thin layer that knows Python and not HTTP.
+//! `python` a thin layer that knows Python, and of HTTP only the names of methods and headers.
 
 pub mod budget;
 pub mod client;

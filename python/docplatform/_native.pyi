@@ -2961,7 +2961,7 @@ class Comparison(Table):
 
         It is the one of three changes that is nearest to zero: of the totals, of the totals per day, and of the totals
         per working day (Monday to Friday). It is 0 if they disagree whether the site rose or fell, and ``None`` if
-        there was no reader before. ``totals`` and ``totals_before`` give the plain change.
+        there are readers, and were none before. ``totals`` and ``totals_before`` give the plain change.
 
         Example:
             >>> change = client.compare_visitors("2026-10")

@@ -1,4 +1,4 @@
-"""Errors and warnings. Every error derives from ``DocPlatformError``, can be pickled, and never shows the API key.
+"""Errors and warnings. Every error of the service and the network derives from ``DocPlatformError``, can be pickled, and never shows the API key.
 
 Invalid arguments are ``ValueError`` or ``TypeError``, and misuse of an object is ``RuntimeError``; both are raised before anything is sent.
 """

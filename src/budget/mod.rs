@@ -81,7 +81,7 @@ impl EndedRequest {
     }
 }
 
-/// A number that no entry has. Entries count from 0.
+/// A number that no entry has.
 const NO_ENTRY: i64 = -1;
 
 /// The next time at which a request may be granted.

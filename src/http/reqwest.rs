@@ -120,7 +120,9 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
                 MAX_CA_BUNDLE >> 20
             )));
         }
-        let certificates = reqwest::Certificate::from_pem_bundle(&pem)
+        // Editors of Windows put a byte order mark in front.
+        let pem = pem.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&pem);
+        let certificates = reqwest::Certificate::from_pem_bundle(pem)
             .ok()
             .filter(|found| !found.is_empty())
             .ok_or_else(|| fail("no PEM certificate in it"))?;

@@ -100,7 +100,7 @@ impl Listing {
             .any(String::is_empty);
         if is_empty || items == has_more || cursor == Some(items) || cursor == Some(has_more) {
             return Err(Error::argument(
-                "items, has_more and next_cursor must name different fields",
+                "the rows, the flag for more and the cursor must be different fields",
             ));
         }
         let project_id = project.map(|project| project.as_str().to_owned());

@@ -275,7 +275,7 @@ pub fn section_of(path: &str) -> String {
 /// The change of a whole site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SiteChange {
-    /// The change that the calendar cannot explain, as a fraction; `None` if there was no reader before.
+    /// The change that the calendar cannot explain, as a fraction; `None` if there are readers, and were none before.
     pub change: Option<f64>,
     pub verdict: SiteVerdict,
     /// The change of the totals.

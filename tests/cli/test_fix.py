@@ -145,6 +145,8 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
         ({"path": None, "query": "sso"}, "fix:2026-10:sso"),
         ({"path": "/" + "\u00fc" * 300, "query": None}, None),
         ({"path": "/a\n\u202e", "query": None}, None),
+        # A page has this name.
+        ({"path": None, "query": "/guides/webhooks"}, None),
     ],
 )
 def test_each_problem_has_a_name_of_once(subject: dict[str, Any], name: str | None) -> None:

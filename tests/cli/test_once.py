@@ -74,8 +74,9 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
     if exists:
         mistyped = shell(stub, found.replace("docplatform", "$cli", 1).replace("--job ID", "--job job-9"))
-        assert mistyped.status == 2
-        assert "there is no job job-9 in this project; nothing was recorded" in mistyped.err
+        assert mistyped.status == 1
+        assert "404" in mistyped.err
+        assert "Nothing was recorded for the name" in mistyped.err
     advice = found.replace("--job ID", "--job job-1") if exists else never
     done = shell(stub, advice.replace("docplatform", "$cli", 1))
     assert done.status == 0, done.err

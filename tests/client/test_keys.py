@@ -1,4 +1,4 @@
-"""Keys that change: ``api_key=`` as a function, and a key's file (reliability.md, N13)."""
+"""Keys that change: ``api_key=`` as a function, and a key's file (faults.md, N13)."""
 
 from __future__ import annotations
 

@@ -246,8 +246,22 @@ def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
     stub.fail_next(lost=True) if found == "job-1" else stub.fail_next(drop=True)
     assert code() == 7
     # A job that is not there is not recorded, and nothing is created.
-    assert [code(found), code(found), code()] == ([0, 0, 0] if jobs else [7, 7, 7])
+    assert [code(found), code(found), code()] == ([0, 0, 0] if jobs else [1, 1, 7])
     assert len(stub.jobs) == jobs
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab"])
+def test_a_job_that_was_found_is_waited_for_if_the_cache_is_lost(
+    stub: StubServer, github: GitHub, gitlab: GitLab, forge: str
+) -> None:
+    with stub.client() as client:
+        found = client.create_job(PROMPT).id
+    if forge == "github":
+        outputs = github.run({"prompt": PROMPT, "once": "x", "outcome": found})
+        assert (outputs["exit-code"], outputs["pr-url"]) == ("0", LINK)
+    else:
+        assert (gitlab.run(job=found).status, gitlab.dotenv) == (0, f"DOCS_AGENT_URL={LINK}\n")
+    assert posts(stub) == 1
 
 
 def test_a_run_that_is_tried_again_does_not_say_again_that_there_was_no_job(

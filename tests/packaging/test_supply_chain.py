@@ -171,7 +171,7 @@ def test_only_the_job_that_publishes_can_say_who_it_is() -> None:
     release = next(path for path in WORKFLOWS if path.name == "release.yml").read_text()
     before, publish = release.split("\n  publish:\n")
     assert "environment: pypi\n    permissions:\n      id-token: write" in publish
-    assert "startsWith(github.ref, 'refs/tags/v')" in publish
+    assert "if: github.event_name == 'push' && startsWith(github.ref, 'refs/tags/v')" in publish
     # It builds nothing and runs nothing of this repository.
     assert "run:" not in publish
     assert "checkout" not in publish

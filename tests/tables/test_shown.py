@@ -54,8 +54,9 @@ def test_a_table_prints_where_standard_output_has_no_boxes(monkeypatch: pytest.M
     """A pipe on Windows has a code page."""
     with io.TextIOWrapper(io.BytesIO(), "cp1252") as page:
         monkeypatch.setattr(sys, "stdout", page)
-        shown = str(collect(ROWS))
+        shown = str(collect([row(0, path="/caf\u00e9/\u65e5"), *ROWS]))
         page.write(shown)
+    assert "| /caf\u00e9/\\u65e5 " in shown
     lines = shown.splitlines()
     assert re.fullmatch(r"\+-+(\+-+){3}\+", lines[1])
     assert (re.findall(r"\w+|[|]", lines[2]), lines[-1]) == (

@@ -54,12 +54,13 @@ def text(table: Table) -> str:
 
 
 def printable(lines: list[str]) -> str:
-    """The lines as one text. If standard output cannot have the box, as in a pipe on Windows, it is drawn in ASCII."""
-    whole = "\n".join(lines)
+    """The lines as one text. If standard output cannot have all of it, as in a pipe on Windows, boxes are drawn in ASCII, and other
+    characters are escaped."""
+    whole, encoding = "\n".join(lines), getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        "│┆═\u2212".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        whole.encode(encoding)
     except UnicodeEncodeError:
-        return whole.translate(ASCII)
+        return whole.translate(ASCII).encode(encoding, "backslashreplace").decode(encoding)
     return whole
 
 

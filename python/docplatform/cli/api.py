@@ -16,8 +16,8 @@ from docplatform.cli.writing import Target, Writer
 
 EXAMPLE = """\b
 Examples:
-  docplatform api GET /v1/analytics/{project_id}/assistant/caller-stats -f dateFrom=2026-01-01
-  docplatform api GET /v1/analytics/{project_id}/views --paginate views
+  docplatform api GET "/v1/analytics/{project_id}/assistant/caller-stats" -f dateFrom=2026-01-01
+  docplatform api GET "/v1/analytics/{project_id}/views" --paginate views
 """
 
 

@@ -26,7 +26,7 @@ LAST_WHOLE = number_option(
 PERIODS = """\b
 A PERIOD is one of
   2026  2026-Q1  2026-01  2026-W03  2026-01-31  2026-01-15 to 2026-02-14
-  yesterday  last 7 days  last 4 weeks  last 3 months  last month  last quarter
+  yesterday  last 7 days  last 4 weeks  last 3 months  last month  last quarter  last year
 Weeks begin on Monday. Relative periods are over: whole days in UTC without today, and
 whole weeks and months without this one.
 """

@@ -100,9 +100,10 @@ def _settings(session: Session) -> Iterator[Finding]:
         where, _ = session.api_key()
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
-        yield Finding(
-            "API key", "wrong", phrases.sentence(error), "copy it from the dashboard of your platform"
-        )
+        where = session.api_key_file or os.environ.get("DOCPLATFORM_API_KEY_FILE")
+        is_file = where is not None and not os.environ.get("DOCPLATFORM_API_KEY")
+        advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
+        yield Finding("API key", "wrong", phrases.sentence(error), advice)
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"{', '.join(found)} set" if found else "none set"
     yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")

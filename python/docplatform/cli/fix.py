@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ALL = 1_000_000
 """More problems than any site has: no limit."""
+NOTHING = "Nothing to fix: in what could be read, no reader complained, asked or searched in vain."
 MAX_ONCE = 200
 """The longest name of ``once``, in bytes."""
 
@@ -175,11 +176,11 @@ def subject(row: dict[str, Any]) -> str:
 
 
 def once_name(days: Days, row: dict[str, Any]) -> str:
-    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long or has
-    odd characters is cut, and ends in a digest."""
+    """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long, has
+    odd characters, or is a phrase that looks like a page is cut, and ends in a digest."""
     whole = f"fix:{days.written}:{row['query'] or row['path']}"
     name = plain(whole)
-    if name == whole and len(name.encode()) <= MAX_ONCE:
+    if name == whole and len(name.encode()) <= MAX_ONCE and not (row["query"] or "").startswith("/"):
         return name
     return (
         f"{name.encode()[: MAX_ONCE - 17].decode(errors='ignore')}:{sha256(whole.encode()).hexdigest()[:16]}"
@@ -231,7 +232,12 @@ def _hand_over(
     for name, prompt in new.items():
         lines = "\n".join(map(shown, prompt.split("\n")))
         (session.say if yes else output.say)(f"{shown(name)}:\n{lines}\n")
-    if new and not yes and not click.confirm(f"Create {count(len(new), 'job')}?", err=True):
+    try:
+        confirmed = yes or not new or click.confirm(f"Create {count(len(new), 'job')}?", err=True)
+    except click.Abort:
+        output.say("\nNo job was created.")
+        raise KeyboardInterrupt from None
+    if not confirmed:
         output.say("No job was created.")
         raise click.exceptions.Exit(Exit.DONE)
     report = JobsReport({}, {}, {}, 0)
@@ -289,8 +295,12 @@ def _show(
             return f"<{url}>" if url.startswith("https://") else text(str(value))
 
         lines = [[code(shown(one)), *map(cell, more)] for one, *more in cells]
-        document = f"### What to fix first, {text(days.name)}\n\n{table(heads, lines, rule='---')}\n"
-        Path(file.path).write_text(document, encoding="utf-8")
+        said = [
+            f"### What to fix first, {text(days.name)}",
+            table(heads, lines, rule="---") if lines else NOTHING,
+            *(f"Note: {text(warning)}." for warning in found.warnings),
+        ]
+        Path(file.path).write_text("\n\n".join(said) + "\n", encoding="utf-8")
         file.commit()
     if session.json:
         about = {
@@ -302,4 +312,4 @@ def _show(
     elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)
     elif not rows:
-        session.say("Nothing to fix: no reader complained, and none asked or searched in vain.")
+        session.say(NOTHING)

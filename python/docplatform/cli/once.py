@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from docplatform import DocPlatformError, NotFoundError
+from docplatform import DocPlatformError
 from docplatform.cli import exits, output, phrases
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command
@@ -75,12 +75,8 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
     if found is not None and state == "unknown":
         try:
             job = client.get_job(found)
-        except NotFoundError as error:
-            raise Refusal(f"there is no job {shown(found)} in this project; nothing was recorded") from error
         except DocPlatformError as error:
-            exits.note(
-                error, f"Nothing was recorded for the name {shown(name)}: whether this job exists is unknown."
-            )
+            exits.note(error, f"Nothing was recorded for the name {shown(name)}.")
             raise
     try:
         client.resolve_once(name, job)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Mapping
+from subprocess import list2cmdline
 from typing import Any, TypeAlias
 
 from docplatform.cli.output import shown
@@ -61,7 +63,12 @@ SETTINGS = {
 def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
     """A command to copy; ``job`` is the id that it ends with."""
     last = () if job is None else ("--", job) if job.startswith("-") else (job,)
-    return shown(shlex.join(["docplatform", *words, *options, *last]))
+    return shown(quoted("docplatform", *words, *options, *last))
+
+
+def quoted(*words: str) -> str:
+    """Words as a shell reads them. On Windows, Command Prompt knows double quotes only."""
+    return list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def _fetch(
@@ -107,7 +114,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
     "DoNotRepeat": None,
     "EndAtStatus": lambda _, status: (
-        f"look at the job on the platform: if it has ended, {shlex.join(('--final', status))} ends a wait for it"
+        f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
     ),
     "FetchRange": _fetch,
     "FetchSlices": lambda _, every: (
@@ -181,7 +188,7 @@ def _setting(words: str, name: str, value: object) -> str:
     if value is None or isinstance(value, bool):
         return words
     # A period is an argument, and not an option.
-    return f'"{value}"' if name == "period" else f"{words} {shlex.quote(str(value))}"
+    return f'"{value}"' if name == "period" else f"{words} {quoted(str(value))}"
 
 
 def lines(told: object, again: Again) -> list[str]:

@@ -62,10 +62,12 @@ def rehearse(stub: StubServer, failure: str, active_polls: int) -> None:
 
 def serve(stub: StubServer) -> int:
     """Serves until Ctrl-C. Commands for a shell go to stdout, and lines for people to stderr."""
-    line = "$env:{} = '{}'" if sys.platform == "win32" else "export {}={}"
+    is_windows = sys.platform == "win32"
+    line = "$env:{} = '{}'" if is_windows else "export {}={}"
     with _listening(stub):
         try:
-            say("The stub serves until Ctrl-C. Paste these lines into another terminal.")
+            shell = "PowerShell" if is_windows else "another terminal"
+            say(f"The stub serves until Ctrl-C. Paste these lines into {shell}.")
             for name, value in _settings(stub).items():
                 print(line.format(name, value), flush=True)
             threading.Event().wait()

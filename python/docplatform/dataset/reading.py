@@ -66,7 +66,7 @@ def read_visitors(
 ) -> VisitorTable | TrendTable:
     """Returns visitors from a store, without a client, an API key or a request.
 
-    If the store does not have the whole range, the error says what is missing and which call or command fetches it. With
+    If the store does not have the whole range, the error says what is missing and which call fetches it. With
     ``every``, slices that have not begun are not missing.
 
     Args:
@@ -174,7 +174,7 @@ def read_views(
 ) -> VisitorTable | TrendTable:
     """Returns page views from a store, without a client, an API key or a request.
 
-    If the store does not have the whole range, the error says what is missing and which call or command fetches it. With
+    If the store does not have the whole range, the error says what is missing and which call fetches it. With
     ``every``, slices that have not begun are not missing.
 
     Args:

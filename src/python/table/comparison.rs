@@ -153,7 +153,7 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<P
 type RateChange = (&'static str, f64);
 
 /// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
-/// it was used instead or contradicts the plain one. The changes are `None` if there was no reader before.
+/// it was used instead or contradicts the plain one. The changes are `None` if there are readers, and were none before.
 #[pyfunction]
 #[pyo3(signature = (before, now, days_before, days))]
 pub fn _site_change(

@@ -1,4 +1,4 @@
-//! A key that changes: one 401, then the new key (reliability.md, N13).
+//! A key that changes: one 401, then the new key (faults.md, N13).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Retries of reads: how often, how late, and what the last error says (reliability.md, B).
+//! Retries of reads: how often, how late, and what the last error says (faults.md, B).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The key and the prompt are in nothing that is shown, also where the service echoes them (reliability.md, H).
+//! The key and the prompt are in nothing that is shown, also where the service echoes them (faults.md, H).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

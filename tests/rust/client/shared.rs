@@ -1,4 +1,4 @@
-//! Permits and the retry quota, which the calls of one client share (reliability.md, B6).
+//! Permits and the retry quota, which the calls of one client share (faults.md, B6).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! One throttled call makes all others wait (reliability.md, B7).
+//! One throttled call makes all others wait (faults.md, B7).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

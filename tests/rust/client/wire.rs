@@ -1,4 +1,4 @@
-//! Answers that break off, crawl, never end, or do not match their headers (reliability.md, C and D1).
+//! Answers that break off, crawl, never end, or do not match their headers (faults.md, C and D1).
 
 use std::time::Duration;
 

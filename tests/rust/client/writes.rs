@@ -1,4 +1,4 @@
-//! Writes: at most one side effect, and a true outcome (reliability.md, A).
+//! Writes: at most one side effect, and a true outcome (faults.md, A).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Services that break the paging rule: short pages, long pages, no progress (reliability.md, E1 to E4).
+//! Services that break the paging rule: short pages, long pages, no progress (faults.md, E1 to E4).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Data that moves under an export is reported (reliability.md, E5 to E7).
+//! Data that moves under an export is reported (faults.md, E5 to E7).
 
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::RECENT;

@@ -1,4 +1,4 @@
-//! Checkpoints: after every row, in another process, and only where they belong (reliability.md, E10 and E11).
+//! Checkpoints: after every row, in another process, and only where they belong (faults.md, E10 and E11).
 
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;

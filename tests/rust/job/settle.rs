@@ -1,4 +1,4 @@
-//! A message to a finished job: its old status is not taken for the new one (reliability.md, F2).
+//! A message to a finished job: its old status is not taken for the new one (faults.md, F2).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

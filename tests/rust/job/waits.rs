@@ -1,4 +1,4 @@
-//! Waiting for a job (reliability.md, F, B14 and B15). Follow-ups are in `settle.rs`.
+//! Waiting for a job (faults.md, F, B14 and B15). Follow-ups are in `settle.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;

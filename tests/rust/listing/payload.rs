@@ -1,4 +1,4 @@
-//! The body of a page: required and optional fields (reliability.md, D).
+//! The body of a page: required and optional fields (faults.md, D).
 
 use docplatform::error::{Error, Kind};
 use docplatform::export::findings::Finding;

@@ -62,7 +62,11 @@ MARKDOWN = (".md", ".markdown")
     help="The period to compare with, such as 2025-10 for a year ago. Costs about as many requests again.  [default: the period before]",
 )
 @click.option("--no-compare", is_flag=True, help="Do not compare with another period.")
-@click.option("--no-feedback", is_flag=True, help="Do not read what readers rated, asked and searched for.")
+@click.option(
+    "--feedback/--no-feedback",
+    default=None,
+    help="Read what readers rated, asked and searched for, or not.  [default: if it costs little]",
+)
 @click.option(
     "--brief",
     is_flag=True,
@@ -82,7 +86,7 @@ def report(
     every: Any,
     before: str | None,
     no_compare: bool,
-    no_feedback: bool,
+    feedback: bool | None,
     brief: bool,
 ) -> None:
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
@@ -93,7 +97,7 @@ def report(
 
     It costs one request for each 250 rows, plus the period before, four or more for what readers say, and twelve for the
     trend. With a --store, the next month's trend costs one. A part is left out if it costs more than 25 requests or would have to
-    wait for the budget; then the report names the command that adds it. Give --every or --before to have them at any cost. If
+    wait for the budget; then the report names the command that adds it. Give --before, --feedback or --every to have them at any cost. If
     a part cannot be read, the report is written without it and says why; if you asked for it, the command also fails.
     """
     if before is not None and no_compare:
@@ -109,7 +113,7 @@ def report(
         every="none" if brief else every,
         names_before=before is not None,
         compared=not no_compare,
-        feedback=not no_feedback,
+        feedback=feedback,
         again=_again(name, title, site_url, brief=brief),
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),

@@ -58,8 +58,8 @@ class Asked:
     """Whether ``--before`` names the period to compare with."""
     compared: bool = True
     """``False`` for ``--no-compare``."""
-    feedback: bool = True
-    """``False`` for ``--no-feedback``."""
+    feedback: bool | None = None
+    """Whether ``--feedback`` or ``--no-feedback`` is given."""
     title: str | None = None
     site_url: str | None = None
     again: tuple[str, ...] = ()
@@ -67,13 +67,19 @@ class Asked:
 
     def named(self, part: Part) -> bool:
         """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
-        asked = {Part.COMPARISON: self.names_before, Part.TREND: self.every not in (None, "none")}
-        return asked.get(part, False)
+        return {
+            Part.COMPARISON: self.names_before,
+            Part.FIXES: self.feedback is True,
+            Part.TREND: self.every not in (None, "none"),
+        }[part]
 
     def unwanted(self, part: Part) -> bool:
         """Whether an option excludes the part."""
-        wanted = {Part.COMPARISON: self.compared, Part.FIXES: self.feedback, Part.TREND: self.every != "none"}
-        return not wanted[part]
+        return {
+            Part.COMPARISON: not self.compared,
+            Part.FIXES: self.feedback is False,
+            Part.TREND: self.every == "none",
+        }[part]
 
 
 @dataclass
@@ -117,11 +123,11 @@ class Ahead:
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
         period, before = self.asked.days.written, self.asked.against
-        if part is Part.FIXES:
-            return self.shared.again("fix", period)
         option: tuple[str, ...] = ()
         if part is Part.COMPARISON and before is not None:
             option = "--before", before.written
+        elif part is Part.FIXES:
+            option = ("--feedback",)
         elif self.every is not None:
             option = "--every", self.every
         return self.shared.again("report", period, *option, *self.asked.again)
@@ -194,9 +200,11 @@ def _plan_trend(ahead: Ahead, days: Days) -> None:
     if every == "none":
         return
     first, end = days[:2]
-    if ahead.asked.every is None:
+    last = end - timedelta(1)
+    if every == "month" and (
+        ahead.asked.every is None or (first.year, first.month) == (last.year, last.month)
+    ):
         # Whole months, so that next month only one of them is new.
-        last = end - timedelta(1)
         months = 12 * last.year + last.month - 1
         first, end = min(first.replace(day=1), _month(months - MONTHS + 1)), _month(months + 1)
     try:
