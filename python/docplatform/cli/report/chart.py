@@ -11,15 +11,13 @@ from itertools import count as count_from
 from math import ceil
 from typing import TYPE_CHECKING
 
-from docplatform.cli.report.markup import KEY, KINDS, cell, section, table, text
+from docplatform._hooks.notebook import text
 from docplatform.cli.report.words import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from docplatform.cli.report.figures import Trend
 
-_SHORT = 7
+SHORT = 7
 """With more slices, the table of numbers is folded."""
 _MARKED = 60
 """With more slices, points are not drawn, because they would hide the lines."""
@@ -29,20 +27,8 @@ _LEFT, _RIGHT = 2, 98
 """Where the first and the last point are, in percent of the width."""
 
 
-def show(trend: Trend, notes: Iterable[str]) -> str:
-    """The section of the page."""
-    rows = [
-        f'<th scope="row">{text(trend.named(one))}</th>' + "".join(cell(getattr(one, kind)) for kind in KINDS)
-        for one in trend.slices
-    ]
-    opened = " open" if len(rows) <= _SHORT else ""
-    numbers = table((trend.every.capitalize(), *KINDS.values()), rows)
-    said = "".join(f"<p>{text(note)}</p>" for note in notes)
-    details = f"<details{opened}><summary>The numbers</summary>{numbers}</details>"
-    return section("The trend", f"{KEY}{_picture(trend)}{said}{details}", "trend")
-
-
-def _picture(trend: Trend) -> str:
+def picture(trend: Trend) -> str:
+    """The trend as SVG."""
     slices = trend.slices
     most = max(max(one.human, one.ai) for one in slices)
     step = _step(most)
@@ -102,9 +88,9 @@ def _short(value: int) -> str:
 def _labelled(number: int) -> list[int]:
     """Which slices have a label: all of a few, every second of a year's months, else the first, the last, and up to three that are evenly
     spaced between them."""
-    if number <= _SHORT:
+    if number <= SHORT:
         return [*range(number)]
-    if number <= 2 * _SHORT:
+    if number <= 2 * SHORT:
         return [0, *reversed(range(number - 1, 1, -2))]
     parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0 and number > 2), 1)
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})

@@ -265,15 +265,6 @@ class Report(Figures):
         found = self.comparison
         return found is not None and self.totals is not None and self.totals.total < found.totals.total
 
-    @property
-    def sides(self) -> list[tuple[str, Sequence[Change]]]:
-        """The pages that gained and those that lost readers; a site that lost readers wants to know first where."""
-        found = self.comparison
-        if found is None:
-            return []
-        sides = [("Risers", found.risers), ("Fallers", found.fallers)]
-        return sides[::-1] if self.fell else sides
-
 
 class Slice(NamedTuple):
     """The site's unique visitors of a day, a week or a month."""

@@ -4,52 +4,50 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from docplatform._hooks.numbers import share
-from docplatform.cli.report import chart, facts, sentences
-from docplatform.cli.report.figures import OTHER
-from docplatform.cli.report.markup import (
-    KEY,
+from docplatform._hooks.notebook import text
+from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
+from docplatform.cli.report.chart import SHORT, picture
+from docplatform.cli.report.content import (
     KINDS,
-    bars,
-    cell,
-    command,
-    path,
-    section,
-    sentence,
-    table,
-    text,
+    TWO_KINDS,
+    Block,
+    Chart,
+    Headline,
+    Paragraph,
+    Points,
+    Section,
+    Table,
+    Tiles,
+    content,
+    facts,
 )
-from docplatform.cli.report.parts import Part
-from docplatform.cli.report.words import part, percent, signed
+from docplatform.cli.report.sentences import Command, PagePath, SectionPath, Strong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from docplatform import Totals
-    from docplatform.cli.report.figures import Change, Comparison, Report
+    from docplatform.cli.report.figures import Report
+
+MAX_PATH = 80
+"""The most characters of a path that are shown; hovering shows the whole path."""
+QUIET = ' class="quiet"'
 
 
 def render(report: Report) -> str:
     """The page."""
-    style, digest = _style()
+    style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     # The hash allows this style sheet and no other; scripts, images and requests are forbidden.
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    parts = [
-        "<header>",
-        f"<h1>{text(report.title)}</h1>",
-        f'<p class="quiet">{text(report.project)}, {text(report.name)}</p>',
-        "</header>",
-        "<main>",
-        *(_answers(report) if report.pages or any(report.totals or ()) else _nobody(report)),
-        _reading(),
-        _asked(report),
-        "</main>",
-    ]
-    body = "\n".join(part for part in parts if part)
+    title, about = text(report.title), f"{text(report.project)}, {text(report.name)}"
+    sections = (_section(section, report.site_url) for section in content(report))
+    body = "\n".join(section for section in sections if section)
+    small = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts(report))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -58,193 +56,129 @@ def render(report: Report) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
-<title>{text(report.title)}: {text(report.project)}, {text(report.name)}</title>
+<title>{title}: {about}</title>
 <style>{style}</style>
 </head>
 <body>
+<header>
+<h1>{title}</h1>
+<p{QUIET}>{about}</p>
+</header>
+<main>
 {body}
+<section class=""><h2>About this report</h2><dl class="facts">{small}</dl></section>
+</main>
 </body>
 </html>
 """
 
 
-def _read_style() -> tuple[str, str]:
-    """The style sheet and its hash, in the form that the policy takes."""
-    style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
-    return style, base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+def _section(section: Section, site_url: str | None) -> str:
+    title, kind, blocks = section
+    body = "".join(_block(block, site_url) for block in blocks)
+    if kind is None or not body:
+        return body
+    look = f' class="{kind}"' if title or kind else ""
+    heading = f"<h2>{title}</h2>" if title else ""
+    return f"<section{look}>{heading}{body}</section>"
 
 
-_style = cache(_read_style)
+def _block(block: Block, site_url: str | None) -> str:
+    match block:
+        case Paragraph():
+            return f"<p{QUIET if block.quiet else ''}>{_said((*block.said, *block.more), site_url)}</p>"
+        case Headline():
+            return "".join(f"<p>{_said(one, site_url)}</p>" for one in block)
+        case Points():
+            return f"<ul>{''.join(f'<li>{_said(one, site_url)}</li>' for one in block)}</ul>"
+        case Chart():
+            said = "".join(f"<p>{text(note)}</p>" for note in block.notes)
+            opened = " open" if len(block.trend.slices) <= SHORT else ""
+            numbers = _table(block.tables[0], site_url, {}, 0)
+            details = f"<details{opened}><summary>The numbers</summary>{numbers}</details>"
+            return f"{_key(TWO_KINDS)}{picture(block.trend)}{said}{details}"
+        case Tiles():
+            changes = [
+                f'<dd class="change"><span class="{way}">{change}</span> <span>{since}</span></dd>'
+                for way, change, since in block.changes
+            ] or [""] * 3
+            tiles = "".join(
+                f'<div class="{kind}"><dt>{name}</dt><dd>{number:,}</dd>{change}</div>'
+                for (kind, name), number, change in zip(KINDS.items(), block.totals, changes, strict=True)
+            )
+            return f'<dl class="tiles">{tiles}</dl>{_bars(TWO_KINDS, block.totals, max(block.totals))}'
+    tables, key = block
+    most = max((max(row[1:3]) for table in tables for row in table.rows), default=0) if key else 0
+    listed = "".join(_table(table, site_url, key, most) for table in tables)
+    return _key(key) + (
+        f'<div class="pair">{listed}</div>' if all(table.title for table in tables) else listed
+    )
 
 
-def _answers(report: Report) -> list[str]:
-    found = report.comparison
-    return [
-        _summary(report),
-        _advice(report),
-        _totals(report, report.totals, found),
-        "".join(f'<p class="quiet">{text(note)}</p>' for note in sentences.notes(report)),
-        _changes(report, found),
-        _sections(report),
-        _trend(report),
-        _top(report),
-        _shares(report),
-    ]
+def _table(table: Table, site_url: str | None, key: Mapping[str, str], most: int) -> str:
+    """A table; ``most`` is the number that fills a bar's width."""
+    first, *columns = table.columns
+    # A phone has no room for both figures of a change.
+    double = columns[-1] == "%"
+    body = ""
+    for name, *cells in table.rows:
+        said = [_said((cell,), site_url) for cell in cells]
+        if double:
+            said[-2:] = [f"{said[-2]}<small>{said[-1]}</small>"]
+        counts = "".join(f'<td class="count">{cell}</td>' for cell in said)
+        body += f'<tr><th scope="row">{_said((name,), site_url)}{_bars(key, cells, most) if key else ""}</th>{counts}</tr>'
+    others = columns[:-1] if double else columns
+    head = "".join(f'<th scope="col" class="count">{column}</th>' for column in others)
+    written = (
+        f'<table class="of-{len(others)}"><thead><tr><th scope="col">{first}</th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+    return f"<div><h3>{table.title}</h3>{written}</div>" if table.title else written
 
 
-def _nobody(report: Report) -> list[str]:
-    checks = "".join(f"<li>{text(check)}</li>" for check in sentences.checks(report))
-    return [
-        f"<section><p><strong>{text(sentences.capital(report.name))}: no readers were recorded.</strong> What to check:</p><ul>{checks}</ul></section>"
-    ]
+def _key(key: Mapping[str, str]) -> str:
+    names = " ".join(f'<span class="key {kind}">{text(name)}</span>' for kind, name in key.items())
+    return names and f"<p{QUIET}>{names}</p>"
 
 
-def _summary(report: Report) -> str:
-    said = "".join(f"<p>{sentence(one, report.site_url)}</p>" for one in sentences.summary(report))
-    return f'<section class="summary">{said}</section>' if said else ""
-
-
-def _totals(report: Report, totals: Totals | None, found: Comparison | None) -> str:
-    if totals is None:
-        return ""
-    tiles = "".join(
-        f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd>'
-        + (_change(report, found, kind, totals) if found is not None and found.totals.total else "")
-        + "</div>"
-        for kind, name in KINDS.items()
+def _bars(key: Mapping[str, str], numbers: Sequence[int], most: int) -> str:
+    """Two bars, one above the other; hovering shows the numbers."""
+    said = "; ".join(f"{text(name)}: {number:,}" for name, number in zip(key.values(), numbers, strict=False))
+    upper, lower = (
+        f'class="{kind}"{y} width="{100 * number / max(most, 1):.2f}" height="5.5"'
+        for kind, number, y in zip(key, numbers, ("", ' y="6.5"'), strict=False)
     )
     return (
-        f'<section><dl class="tiles">{tiles}</dl>{_pair(totals.human, totals.ai, max(totals))}'
-        "<p>Unique visitors of the whole site. A visitor seen both as a person and as an AI agent counts as both, "
-        "but only once in “All”.</p></section>"
+        f'<svg class="bars" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><title>{said}</title>'
+        f"<rect {upper}/><rect {lower}/></svg>"
     )
 
 
-def _change(report: Report, found: Comparison, kind: str, totals: Totals) -> str:
-    before = getattr(found.totals, kind)
-    moved = found.moved(kind, totals)
-    # A period that is not over has not fallen.
-    way = "same" if report.unfinished else {"rose": "up", "fell": "down"}.get(moved.verdict, "same")
-    change, since = percent(before, getattr(totals, kind)), f"from {before:,}"
-    if moved.per:
-        # The headline has the same figure.
-        change, since = f"{share(moved.change)} per {moved.per}", f"{since} ({moved.more})"
-    return f'<dd class="change"><span class="{way}">{change}</span> <span>{since}</span></dd>'
+def _said(parts: Iterable[Any], site_url: str | None) -> str:
+    """A sentence or a cell. Only pages are links."""
+    looks: dict[type, Callable[[Any], str]] = {
+        str: text,
+        int: "{:,}".format,
+        tuple: lambda share: text(*share),
+        Strong: lambda words: f"<strong>{text(words)}</strong>",
+        Command: lambda line: f"<code>{text(line)}</code>",
+        PagePath: lambda path: _path(path, site_url),
+        SectionPath: lambda path: _path(path, None),
+    }
+    return "".join(looks[type(part)](part) for part in parts)
 
 
-def _advice(report: Report) -> str:
-    said = "".join(
-        f"<li>{sentence(one.said, report.site_url)}{command(one.command) if one.command else ''}</li>"
-        for one in sentences.advice(report)
+def _path(value: str, site_url: str | None) -> str:
+    """A path, shortened in the middle, and as a link if the site's address is known."""
+    if is_blank(value):
+        return f"<bdi{QUIET}>{BLANK}</bdi>"
+    name = shown(value, MAX_PATH)
+    # Each part is isolated, so that parts from right to left do not swap places with their neighbours.
+    label = (
+        "/".join(f"<bdi>{text(part)}</bdi>" for part in name.split("/")) if is_turned(name) else text(name)
     )
-    note = f'<p class="quiet">{sentences.COMMANDS}</p>' if report.fixes else ""
-    return section("What to do", f"<ul>{said}</ul>{note}", "advice") if said else ""
-
-
-def _changes(report: Report, found: Comparison | None) -> str:
-    if found is None or not (found.risers or found.fallers or found.new or found.vanished):
-        return ""
-    most = max(
-        (max(one.counts) for one in (*found.risers[: report.number], *found.fallers[: report.number])),
-        default=0,
-    )
-    key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
-    sides = [_side(title, _moved(report, found, pages, most)) for title, pages in report.sides if pages]
-    came = "".join(_new_or_gone(report, *one) for one in sentences.new_and_gone(report))
-    return section(
-        "What changed",
-        f'<p>{text(sentences.chance(found))}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
-        "changes",
-    )
-
-
-def _side(title: str, listed: str) -> str:
-    return f"<div><h3>{title}</h3>{listed}</div>"
-
-
-def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int) -> str:
-    rows = [
-        f'<th scope="row">{path(one.path, report.site_url)}'
-        + bars(("before", found.name, one.counts[0]), ("now", report.name, one.counts[1]), most)
-        + f"</th>{''.join(map(cell, one.counts))}"
-        + cell(signed(one.gain), percent(*one.counts))
-        for one in pages[: report.number]
-    ]
-    return table(("Page", "Before", "Now", "Change"), rows)
-
-
-def _new_or_gone(report: Report, title: str, column: str, pages: Sequence[tuple[str, int]]) -> str:
-    rows = [f'<th scope="row">{path(name, report.site_url)}</th>{cell(number)}' for name, number in pages]
-    return _side(title, table(("Page", column), rows))
-
-
-def _top(report: Report) -> str:
-    if not report.top:
-        return ""
-    most = max(max(row["human"], row["ai"]) for row in report.top)
-    rows = [
-        f'<th scope="row">{path(row["path"], report.site_url)}{_pair(row["human"], row["ai"], most)}</th>'
-        + "".join(cell(row[kind]) for kind in KINDS)
-        for row in report.top
-    ]
-    return section("The most read pages", KEY + table(("Page", *KINDS.values()), rows), "top")
-
-
-def _shares(report: Report) -> str:
-    if not report.top_ai and not report.top_human:
-        return ""
-    sides = (("Read by AI agents", report.top_ai), ("Read by people", report.top_human))
-    pair = "".join(_side(title, _by_share(report, rows)) for title, rows in sides if rows)
-    said = (
-        "<p>Pages where the share of AI agents is higher or lower than on the whole site, by more than chance can explain. "
-        "Pages with few readers rank lower, because their share is less certain. Files for machines, such as /llms.txt, are left out.</p>"
-    )
-    return section(
-        "What AI agents prefer, and what people prefer", f'{said}<div class="pair">{pair}</div>', "shares"
-    )
-
-
-def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        f'<th scope="row">{path(row["path"], report.site_url)}</th>{cell(row["human"])}{cell(row["ai"])}'
-        + cell(part(row["ai"], row["total"]))
-        for row in listed
-    ]
-    return table(("Page", "People", "AI agents", "AI share"), rows)
-
-
-def _sections(report: Report) -> str:
-    columns, listed = sentences.sections(report)
-    rows = [
-        f'<th scope="row">{"All other sections" if name == OTHER else path(name)}</th>'
-        + "".join(map(cell, cells))
-        for name, *cells in listed
-    ]
-    said = f"<p>{sentences.visits(report)}</p>"
-    return section("Sections", said + table(columns, rows), "sections") if len(rows) > 1 else ""
-
-
-def _pair(human: int, ai: int, most: int) -> str:
-    return bars(("human", KINDS["human"], human), ("ai", KINDS["ai"], ai), most)
-
-
-def _trend(report: Report) -> str:
-    """The trend, or why it is missing if no option excludes it."""
-    if report.trend is not None:
-        return chart.show(report.trend, sentences.trend_notes(report))
-    if Part.TREND not in report.left_out:
-        return ""
-    line, cost = report.more.get(Part.TREND, ("", ""))
-    more = f" This command shows it. It takes {cost}: {command(line)}" if line else ""
-    return section(
-        "The trend", f'<p class="quiet">Not shown, because {text(report.left_out[Part.TREND])}.{more}</p>'
-    )
-
-
-def _reading() -> str:
-    return section("How to read these numbers", f"<p>{' '.join(map(text, sentences.READING))}</p>")
-
-
-def _asked(report: Report) -> str:
-    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts.facts(report))
-    return section("About this report", f'<dl class="facts">{listed}</dl>')
+    whole = f' title="{text(value)}"' if name != value else ""
+    if site_url is None:
+        return f'<bdi dir="ltr"{whole}>{label}</bdi>'
+    url = escape(site_url + quote(f"/{value.removeprefix('/')}", safe="/%:@!$&'()*+,;=~", errors="replace"))
+    return f'<a href="{url}" rel="noopener noreferrer"{whole}><bdi dir="ltr">{label}</bdi></a>'

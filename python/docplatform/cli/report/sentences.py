@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from docplatform._hooks import changes
 from docplatform._hooks.fix import plain
 from docplatform.cli.output import count
-from docplatform.cli.report.figures import SECTIONS_SHOWN, share
+from docplatform.cli.report.figures import share
 from docplatform.cli.report.parts import Part
-from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
+from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,21 +32,20 @@ class SectionPath(str):
     __slots__ = ()
 
 
+class Strong(str):
+    """Words that stand out in a sentence."""
+
+    __slots__ = ()
+
+
+class Command(str):
+    """A command to copy, at the end of a sentence."""
+
+    __slots__ = ()
+
+
 Sentence = list[str]
-"""The parts of a sentence. Each path is a :class:`PagePath` or a :class:`SectionPath`."""
-
-
-class Advice(NamedTuple):
-    """One thing to do."""
-
-    said: Sentence
-    command: str = ""
-    """A command to copy that does it."""
-
-    @property
-    def pages(self) -> set[str]:
-        """The pages that it names."""
-        return {one for one in self.said if isinstance(one, PagePath)}
+"""The parts of a sentence: text, paths, and the other classes above."""
 
 
 READERS = {"human": "people", "ai": "AI agents", "total": "readers"}
@@ -144,7 +142,7 @@ def _where(report: Report) -> Iterator[Sentence]:
         del sides["fewer"]
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
-    named = {page for one in advice(report) for page in one.pages}
+    named = {part for one in advice(report) for part in one if isinstance(part, PagePath)}
     most, fell = _NAMED, report.fell
     for verb, pages in reversed(sides.items()) if fell else sides.items():
         shown = [one for one in pages if one.path not in named][:most]
@@ -204,24 +202,21 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
         yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', no longer read'})"
 
 
-def advice(report: Report) -> list[Advice]:
+def advice(report: Report) -> list[Sentence]:
     """Things to do. Each rests on a number of the report."""
-    found = [Advice([*_problem(row)], command) for row, command in report.fixes[:_NAMED]]
-    found = found or [Advice([*one]) for one in _changed(report)]
+    found = [[*_problem(row), Command(line)] for row, line in report.fixes[:_NAMED]]
+    found = found or [[*one] for one in _changed(report)]
     if Part.FIXES in report.left_out:
-        command, cost = report.more.get(Part.FIXES, ("", ""))
-        how = f"To add it, run this command. It takes {cost}:" if command else "Write the report again later."
+        how = ["Write the report again later."]
+        if Part.FIXES in report.more:
+            line, cost = report.more[Part.FIXES]
+            how = [f"To add it, run this command. It takes {cost}:", Command(line)]
         why = report.left_out[Part.FIXES]
-        found.append(Advice([f"It is not shown what readers stumble over, because {why}. {how}"], command))
+        found.append([f"It is not shown what readers stumble over, because {why}. ", *how])
     if Part.COMPARISON in report.more:
-        command, cost = report.more[Part.COMPARISON]
-        found.append(Advice([f"To see which pages changed, run this command. It takes {cost}:"], command))
+        line, cost = report.more[Part.COMPARISON]
+        found.append([f"To see which pages changed, run this command. It takes {cost}:", Command(line)])
     return found
-
-
-COMMANDS = (
-    "Each command “docplatform fix” hands its task to the docs agent, which opens a pull request for review."
-)
 
 
 def _problem(row: Mapping[str, Any]) -> Iterator[str]:
@@ -272,118 +267,11 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
         )  # fmt: skip
 
 
-def visits(report: Report) -> str:
-    """The unit of the table of sections."""
-    found = report.comparison
-    kind = VISITS[found.of if found is not None and found.rows else "total"]
-    return f"{capital(kind)}, added up by the first part of the path: a visitor of three pages counts three times."
-
-
-def sections(report: Report) -> tuple[Sequence[str], list[tuple[str, ...]]]:
-    """The columns and the rows of the table of sections: those that moved first, or those that are read most."""
-    found = report.comparison
-    if found is not None and found.rows:
-        columns: Sequence[str] = ("Section", "Pages", "Before", "Now", "Change")
-        rows: list[tuple[str, ...]] = [
-            (one.name, f"{one.pages:,}", f"{one.before:,}", f"{one.now:,}", percent(one.before, one.now))
-            for one in found.sections
-        ]
-    else:
-        columns = ("Section", "Pages", "Visits", "AI share")
-        read = sorted(report.sections.items(), key=lambda one: (-one[1].total, one[0]))
-        rows = [(name, f"{one.pages:,}", f"{one.total:,}", part(one.ai, one.total)) for name, one in read]
-    return columns, rows[:SECTIONS_SHOWN]
-
-
-def new_and_gone(report: Report) -> Iterator[tuple[str, str, list[tuple[str, int]]]]:
-    """The pages that have readers of the listed kind for the first time, and those that have none any more: title, column, counts."""
-    found = report.comparison
-    if found is None:
-        return
-    kind = READERS[found.of]
-    # The other kind may still read these pages, so they are not called new or vanished.
-    new, gone = f"First read by {kind}", f"No longer read by {kind}"
-    if found.of == "total":
-        new, gone = "New pages", "Vanished pages"
-    for title, column, pages, at in (
-        (new, capital(kind), found.new, 1),
-        (gone, f"{capital(kind)} before", found.vanished, 0),
-    ):
-        if pages:
-            counts = [(one.path, one.counts[at]) for one in pages[: report.number]]
-            yield f"{title} ({len(pages):,})", column, counts
-
-
-def chance(found: Comparison) -> str:
-    """Why these changes are listed, and whose they are."""
-    counted = "" if found.of == "total" else f" The counts are of {READERS[found.of]}."
-    return f"{changes.CHANCE}{counted}"
-
-
-def notes(report: Report) -> Iterator[str]:
-    """Caveats of the comparison."""
-    found = report.comparison
-    late = "had not ended when this report was made, so its numbers are lower than those of the whole period"
-    if report.unfinished:
-        yield f"{capital(report.name)} {late}. A page may seem to fall or to vanish for that reason alone."
-    if found is None:
-        return
-    if found.unfinished:
-        yield f"{capital(found.name)} {late}."
-    if not found.totals.total:
-        yield f"There is nothing to compare with: the service has no visitors of {found.name}."
-    if (
-        report.totals is not None
-        and not report.unfinished
-        and any(found.moved(kind, report.totals).per for kind in READERS)
-    ):
-        yield (
-            "In the tables, each change is the one from total to total. Elsewhere, changes are counted per day or per working day where that "
-            "explains a part of them."
-        )
-
-
-def trend_notes(report: Report) -> Iterator[str]:
-    """Caveats of the trend."""
-    trend = report.trend
-    if trend is None:
-        return
-    yield (
-        f"Each point is the number of unique visitors in one {trend.every}. Points do not add up: a visitor who comes in two "
-        f"{trend.every}s counts in both."
-    )
-    if trend.period is not None:
-        yield f"The {trend.every} of this report is shaded."
-    why = ""
-    if any(map(trend.cut, trend.slices)):
-        why = f"The period begins or ends in the middle of a {trend.every}. "
-    if any(map(trend.is_running, trend.slices)):
-        why += f"The last {trend.every} was not over when this report was made. "
-    if why:
-        yield f"{why}A hollow point covers less time, so it is lower, and the line leaves it out."
-    if trend.open_from is not None:
-        yield f"Counts from {trend.open_from} on may still change."
-    yield AI_TRAFFIC
-
-
-READING = (
-    "All counts are unique visitors: a visitor who comes back is counted once, so they do not add up.",
-    "Pages: a visitor who reads two pages counts for both, but only once in the site's total.",
-    "Days: a visitor who comes on two days counts on both, so the months of a year add up to more than the year.",
-    "Kinds: a visitor seen both as a person and as an AI agent counts as both, but only once in “All”.",
-    "The counts are approximate, and those of the last days may still change.",
-)
-"""How to read the numbers."""
-
-
-def checks(report: Report) -> list[str]:
-    """What to check if there are no visitors."""
-    return [
-        f"Is this the right project? The report is about {report.project}.",
-        "Was the site public then, and did it have visitors? Try another period, such as the month before.",
-        "Does the service count this site's visitors? Its dashboard shows whether it does.",
-        "Does the API key belong to this project? The command docplatform doctor checks key, address and project.",
-    ]
+def nobody(report: Report) -> str:
+    """Says that no readers were recorded, if that is so."""
+    if report.pages or any(report.totals or ()):
+        return ""
+    return f"{capital(report.name)}: no readers were recorded."
 
 
 def capital(words: str) -> str:
