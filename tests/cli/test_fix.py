@@ -45,6 +45,22 @@ def test_a_quiet_site_has_nothing_to_fix(cli: Cli) -> None:
     assert "Note: searches: this listing is empty." in ended.err
 
 
+def test_unreadable_listings_are_not_said_to_have_no_problem(
+    cli: Cli, stub: StubServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "fixes.md"
+    for path in ("feedback", "conversations", "assistant"):
+        stub.fail_next(status=403, times=9, path=path)
+    assert cli(*FIX, "--run", "1", "--yes", "--store", str(tmp_path / "docs.db")).status == 0, (
+        "searches are there"
+    )
+    assert cli(*FIX, "-o", str(file)).status == 0
+    assert "Note: feedback: the key may not read this listing (403)." in file.read_text()
+    stub.fail_next(status=403, times=9, path="searches")
+    ended = cli(*FIX)
+    assert (ended.status, "Nothing to fix" in ended.err) == (3, False)
+
+
 def test_a_dry_run_sends_nothing(cli: Cli, stub: StubServer, tmp_path: Path) -> None:
     ended = cli(*FIX, "--dry-run", "--run", "3", "--json")
     found = json.loads(ended.out)

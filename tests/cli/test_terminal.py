@@ -57,6 +57,17 @@ def chunks(descriptor: int) -> Iterable[bytes]:
         return
 
 
+def test_a_question_that_gets_no_answer_creates_nothing(stub: StubServer, tmp_path: Path) -> None:
+    """click makes the same of Ctrl-C as of this end of the input."""
+    line = ("fix", "2026-10", "--run", "1", "--store", str(tmp_path / "docs.db"))
+    with terminal(stub, *line, typed="\x04") as (process, read):
+        shown = read()
+        assert process.wait() == 130
+    assert "No job was created." in shown
+    assert "Traceback" not in shown
+    assert stub.jobs == []
+
+
 def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
     """The text that a command shows on a terminal."""
     with terminal(stub, *arguments, **env) as (process, read):

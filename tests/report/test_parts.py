@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,7 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
         (["--from", "2025-01-05", "--to", "2026-01-05"], "month", 13),
         ([*DAYS, "--every", "day"], "day", 31),
         ([*DAYS, "--every", "week"], "week", 5),
+        ([*DAYS, "--every", "month"], "month", 12),
         ([*JANUARY, "--every", "none"], None, 0),
         (["--from", "2026-01-05", "--to", "2026-01-06"], "month", 12),
         # A slice of the whole is no trend.
@@ -210,6 +212,7 @@ def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     [
         ({"status": 429, "retry_after": 3600}, 4, "the request limit was reached"),
         ({"status": 422}, 1, "the numbers could not be read"),
+        ({"status": 403}, 3, "the API key may not read the numbers"),
     ],
 )
 @pytest.mark.parametrize("named", [False, True])
@@ -312,3 +315,18 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
     assert says in file.read_text(encoding="utf-8")
     assert "docplatform fix" not in file.read_text(encoding="utf-8")
     assert "look at this page first" in file.read_text(encoding="utf-8")
+
+
+def test_the_command_that_the_report_names_adds_each_part(cli: Cli, file: Path, tmp_path: Path) -> None:
+    with StubServer() as stub:
+        there = ["--base-url", stub.url, "--store", str(tmp_path / "docs.db")]
+        ended = cli("report", "2026-10", "-o", str(file), *there, "--requests-per-hour", "6", "--json")
+        assert set(json.loads(ended.out)["left_out"]) == {"comparison", "fixes", "trend"}
+        commands = dict(re.findall(r"Left out: (.*?), because .*?: (docplatform report .*)", ended.err))
+        assert len(commands) == 3
+        for command in commands.values():
+            words = shlex.split(command)[1:]
+            words[words.index("-o") + 1] = str(file)
+            ended = cli(*words, "--json")
+            assert ended.status == 0
+        assert json.loads(ended.out)["left_out"] == {}

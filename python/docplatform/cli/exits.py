@@ -35,7 +35,7 @@ class Exit(IntEnum):
 MEANINGS = {
     Exit.DONE: "done",
     Exit.FAILURE: "another failure: the message says what happened",
-    Exit.USAGE: "wrong usage or settings; nothing was sent",
+    Exit.USAGE: "wrong usage or settings; nothing was created",
     Exit.KEY: "the API key is missing, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit or the request budget is spent",
     Exit.JOB_FAILED: "the job failed",

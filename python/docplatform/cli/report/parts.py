@@ -40,6 +40,7 @@ MAX_UNASKED = 25
 ROWS = 250
 """The rows of one request."""
 LATER = "the period has not begun"
+FORBIDDEN = "the API key may not read the numbers"
 MONTHS = 12
 """The length of a trend, unless the period is longer."""
 

@@ -10,7 +10,13 @@ from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from docplatform import BudgetError, DocPlatformError, RateLimitError
+from docplatform import (
+    AuthenticationError,
+    BudgetError,
+    DocPlatformError,
+    PermissionDeniedError,
+    RateLimitError,
+)
 from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
 from docplatform.cli.fix import command, with_jobs
@@ -198,8 +204,13 @@ class _Reading:
             with self._counted(parts.NAMES[part]):
                 yield
         except DocPlatformError as error:
-            limit = isinstance(error, BudgetError | RateLimitError)
-            why = "the request limit was reached" if limit else "the numbers could not be read"
+            match error:
+                case BudgetError() | RateLimitError():
+                    why = "the request limit was reached"
+                case AuthenticationError() | PermissionDeniedError():
+                    why = parts.FORBIDDEN
+                case _:
+                    why = "the numbers could not be read"
             self._ahead.leave_out(part, why)
             if self._asked.named(part):
                 self.found.failed = self.found.failed or error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from docplatform._hooks.fix import plain
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import share
-from docplatform.cli.report.parts import Part
+from docplatform.cli.report.parts import FORBIDDEN, Part
 from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
@@ -207,11 +207,12 @@ def advice(report: Report) -> list[Sentence]:
     found = [[*_problem(row), Command(line)] for row, line in report.fixes[:_NAMED]]
     found = found or [[*one] for one in _changed(report)]
     if Part.FIXES in report.left_out:
-        how = ["Write the report again later."]
+        why = report.left_out[Part.FIXES]
+        when = "when the key has that right" if why == FORBIDDEN else "later"
+        how = [f"Write the report again {when}."]
         if Part.FIXES in report.more:
             line, cost = report.more[Part.FIXES]
             how = [f"To add it, run this command. It takes {cost}:", Command(line)]
-        why = report.left_out[Part.FIXES]
         found.append([f"It is not shown what readers stumble over, because {why}. ", *how])
     if Part.COMPARISON in report.more:
         line, cost = report.more[Part.COMPARISON]
