@@ -129,14 +129,8 @@ class Truth:
         for path, counts in self.now.items():
             gathering.add({"path": path, **counts._asdict()})
         before, now = ([(path, *counts) for path, counts in side.items()] for side in (self.before, self.now))
-        found = figures.compare(
-            before,
-            now,
-            name=BEFORE,
-            dates=DATES,
-            totals=self.totals_before,
-            totals_now=self.totals,
-        )
+        site = figures.Comparison(name=BEFORE, dates=DATES, totals=self.totals_before)
+        found = figures.compare(site, before, now, self.totals)
         self.of = found.of
         return made(
             **vars(gathering.figures()), name=NOW, days=31, number=LISTED, totals=self.totals, comparison=found,

@@ -125,9 +125,10 @@ def report(
         return
     path = None if name == "-" else Path(name)
     files.check(path, force=force, json=session.json)
-    if brief and path is not None and path.suffix.lower() not in MARKDOWN:
+    suffix = "" if path is None else path.suffix.lower()
+    if brief and path is not None and suffix not in MARKDOWN:
         raise click.UsageError("--brief writes Markdown: name a file that ends in .md")
-    if path is not None and path.suffix.lower() not in (*HTML, *MARKDOWN):
+    if suffix not in (*HTML, *MARKDOWN):
         raise click.UsageError(
             "a report is HTML or Markdown: name a file that ends in .html, .htm, .md or .markdown"
         )
@@ -139,7 +140,7 @@ def report(
         file = _WholeFile(path) if path is not None else None
         with file or nullcontext():
             found = reading.read(session, client, ahead)
-            written = _render(found, path, brief=brief)
+            written = _render(found, suffix, brief=brief)
             if file is None:
                 sys.stdout.buffer.write(written.encode())
             else:
@@ -165,10 +166,10 @@ def _again(name: str, title: str | None, site_url: str | None, *, brief: bool) -
     return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
 
 
-def _render(found: Report, path: Path | None, *, brief: bool) -> str:
+def _render(found: Report, suffix: str, *, brief: bool) -> str:
     """The report in the format that the file's name asks for."""
     # Imported here: every command would wait for them, and for OpenSSL.
-    if brief or (path is not None and path.suffix.lower() in MARKDOWN):
+    if brief or suffix in MARKDOWN:
         from docplatform.cli.report import markdown
 
         return markdown.brief(found) if brief else markdown.render(found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docplatform import Totals
@@ -136,11 +136,6 @@ class Visits(NamedTuple):
     total: int
 
 
-def share(row: Mapping[str, Any]) -> float:
-    """The share of AI agents among a page's readers."""
-    return row["ai"] / row["total"] if row["total"] else 0.0
-
-
 class Gathering:
     """Takes rows one by one, and keeps only what the report shows."""
 
@@ -183,19 +178,9 @@ class Gathering:
         )
 
 
-def compare(
-    before: Sequence[Row],
-    now: Sequence[Row],
-    *,
-    name: str,
-    dates: tuple[Days, Days],
-    totals: Totals,
-    totals_now: Totals,
-    unfinished: bool = False,
-) -> Comparison:
-    """Compares rows as ``compare_visitors()`` does. It is not called here, because without a store it would fetch the period a second time."""
-    found = _comparison(now, totals_now, dates[1], before, totals, dates[0])
-    site = Comparison(name=name, dates=dates, totals=totals)
+def compare(site: Comparison, before: Sequence[Row], now: Sequence[Row], totals_now: Totals) -> Comparison:
+    """Adds pages and sections, compared as ``compare_visitors()`` does. It is not called here, because without a store it would fetch the period a second time."""
+    found = _comparison(now, totals_now, site.dates[1], before, site.totals, site.dates[0])
     # People who leave while AI agents come are not seen in the sum of both.
     kinds = ("human", "ai", "total") if site.parted(totals_now) else ("total", "human", "ai")
 
@@ -215,10 +200,9 @@ def compare(
         rows = (found[at] for at, direction in pages if direction == how)
         return [Change(row["path"], _side(row, "_before"), _side(row, ""), of) for row in rows]
 
-    risers, fallers, new, vanished = map(listed, ("riser", "faller", "new", "vanished"))
-    return Comparison(
-        name=name, dates=dates, totals=totals, of=of, unfinished=unfinished, rows=len(before),
-        risers=risers, fallers=fallers, new=new, vanished=vanished, sections=parts,
+    return replace(
+        site, of=of, rows=len(before), risers=listed("riser"), fallers=listed("faller"), new=listed("new"),
+        vanished=listed("vanished"), sections=parts,
     )  # fmt: skip
 
 

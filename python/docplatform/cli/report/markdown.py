@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
@@ -11,18 +11,18 @@ from docplatform._native import _safe
 from docplatform.cli.report.content import Block, Headline, Paragraph, Points, content, facts
 from docplatform.cli.report.sentences import (
     Command,
-    PagePath,
-    SectionPath,
     Strong,
     advice,
     nobody,
+    renderer,
     summary,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from docplatform.cli.report.figures import Report
+    from docplatform.cli.report.sentences import Render
 
 MAX_CHARACTERS = 20_000
 """The most characters that are written: GitHub and GitLab comments take 65,536, and many chats a third of that."""
@@ -51,11 +51,11 @@ def render(report: Report) -> str:
 
 def brief(report: Report) -> str:
     """At most ten lines for a chat: what changed, where, and what to do."""
-    lines = [f"**{text(report.title)}**, {_about(report)}"]
+    say, lines = _renderer(report), [f"**{text(report.title)}**, {_about(report)}"]
     if said := nobody(report):
         lines.append(f"- {text(said)}")
-    lines += (f"- {_said(report, one)}" for one in summary(report))
-    lines += (f"- To do: {_said(report, one)}" for one in advice(report))
+    lines += (f"- {say(one)}" for one in summary(report))
+    lines += (f"- To do: {say(one)}" for one in advice(report))
     return "\n".join(lines[:MAX_LINES]) + "\n"
 
 
@@ -65,26 +65,27 @@ def _about(report: Report) -> str:
 
 def _units(report: Report) -> Iterator[tuple[str, str]]:
     """Titles and texts: those of sections, and of tables with a title of their own."""
+    say = _renderer(report)
     for title, _, blocks in content(report):
         units: dict[str, str] = {}
         for block in blocks:
-            for own, body in _texts(report, block):
+            for own, body in _texts(block, say):
                 units[own or title] = units.get(own or title, "") + (body and f"{body}\n\n")
         yield from units.items()
 
 
-def _texts(report: Report, block: Block) -> Iterator[tuple[str, str]]:
+def _texts(block: Block, say: Render) -> Iterator[tuple[str, str]]:
     match block:
         case Paragraph():
-            yield "", _said(report, block.said)
+            yield "", say(block.said)
         case Headline():
-            lines = [_said(report, one) for one in block]
+            lines = [say(one) for one in block]
             yield "", "\n".join(one if at else f"**{one}**" for at, one in enumerate(lines))
         case Points():
-            yield "", "\n".join(f"- {_said(report, one)}" for one in block)
+            yield "", "\n".join(f"- {say(one)}" for one in block)
         case _:
             for one in block.tables:
-                rows = [[_said(report, [cell]) for cell in row] for row in one.rows]
+                rows = [[say([cell]) for cell in row] for row in one.rows]
                 yield one.title, table([*map(text, one.columns)], rows)
 
 
@@ -94,18 +95,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, rule: str = 
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, ruled, *rows))
 
 
-def _said(report: Report, parts: Iterable[Any]) -> str:
-    """A sentence or a cell. Only pages are links."""
-    looks: dict[type, Callable[[Any], str]] = {
-        str: text,
-        int: "{:,}".format,
-        tuple: "".join,
-        Strong: lambda words: f"**{text(words)}**",
-        Command: lambda line: f" {code(_safe(line, 2_000))}",
-        PagePath: lambda path: _path(path, report.site_url),
-        SectionPath: lambda path: _path(path, None),
-    }
-    return "".join(looks[type(part)](part) for part in parts)
+def _renderer(report: Report) -> Render:
+    return renderer(
+        text,
+        _path,
+        report.site_url,
+        {
+            tuple: "".join,
+            Strong: lambda words: f"**{text(words)}**",
+            Command: lambda line: f" {code(_safe(line, 2_000))}",
+        },
+    )
 
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>#|~&$])")

@@ -6,7 +6,7 @@ import base64
 import hashlib
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from docplatform._hooks.notebook import text
@@ -26,12 +26,13 @@ from docplatform.cli.report.content import (
     content,
     facts,
 )
-from docplatform.cli.report.sentences import Command, PagePath, SectionPath, Strong
+from docplatform.cli.report.sentences import Command, Strong, renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from docplatform.cli.report.figures import Report
+    from docplatform.cli.report.sentences import Render
 
 MAX_PATH = 80
 """The most characters of a path that are shown; hovering shows the whole path."""
@@ -45,7 +46,17 @@ def render(report: Report) -> str:
     # The hash allows this style sheet and no other; scripts, images and requests are forbidden.
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     title, about = text(report.title), f"{text(report.project)}, {text(report.name)}"
-    sections = (_section(section, report.site_url) for section in content(report))
+    say = renderer(
+        text,
+        _path,
+        report.site_url,
+        {
+            tuple: lambda share: text(*share),
+            Strong: lambda words: f"<strong>{text(words)}</strong>",
+            Command: lambda line: f"<code>{text(line)}</code>",
+        },
+    )
+    sections = (_section(section, say) for section in content(report))
     body = "\n".join(section for section in sections if section)
     small = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts(report))
     return f"""<!doctype html>
@@ -73,9 +84,9 @@ def render(report: Report) -> str:
 """
 
 
-def _section(section: Section, site_url: str | None) -> str:
+def _section(section: Section, say: Render) -> str:
     title, kind, blocks = section
-    body = "".join(_block(block, site_url) for block in blocks)
+    body = "".join(_block(block, say) for block in blocks)
     if kind is None or not body:
         return body
     look = f' class="{kind}"' if title or kind else ""
@@ -83,18 +94,18 @@ def _section(section: Section, site_url: str | None) -> str:
     return f"<section{look}>{heading}{body}</section>"
 
 
-def _block(block: Block, site_url: str | None) -> str:
+def _block(block: Block, say: Render) -> str:
     match block:
         case Paragraph():
-            return f"<p{QUIET if block.quiet else ''}>{_said((*block.said, *block.more), site_url)}</p>"
+            return f"<p{QUIET if block.quiet else ''}>{say((*block.said, *block.more))}</p>"
         case Headline():
-            return "".join(f"<p>{_said(one, site_url)}</p>" for one in block)
+            return "".join(f"<p>{say(one)}</p>" for one in block)
         case Points():
-            return f"<ul>{''.join(f'<li>{_said(one, site_url)}</li>' for one in block)}</ul>"
+            return f"<ul>{''.join(f'<li>{say(one)}</li>' for one in block)}</ul>"
         case Chart():
             said = "".join(f"<p>{text(note)}</p>" for note in block.notes)
             opened = " open" if len(block.trend.slices) <= SHORT else ""
-            numbers = _table(block.tables[0], site_url, {}, 0)
+            numbers = _table(block.tables[0], say, {}, 0)
             details = f"<details{opened}><summary>The numbers</summary>{numbers}</details>"
             return f"{_key(TWO_KINDS)}{picture(block.trend)}{said}{details}"
         case Tiles():
@@ -109,24 +120,26 @@ def _block(block: Block, site_url: str | None) -> str:
             return f'<dl class="tiles">{tiles}</dl>{_bars(TWO_KINDS, block.totals, max(block.totals))}'
     tables, key = block
     most = max((max(row[1:3]) for table in tables for row in table.rows), default=0) if key else 0
-    listed = "".join(_table(table, site_url, key, most) for table in tables)
+    listed = "".join(_table(table, say, key, most) for table in tables)
     return _key(key) + (
         f'<div class="pair">{listed}</div>' if all(table.title for table in tables) else listed
     )
 
 
-def _table(table: Table, site_url: str | None, key: Mapping[str, str], most: int) -> str:
+def _table(table: Table, say: Render, key: Mapping[str, str], most: int) -> str:
     """A table; ``most`` is the number that fills a bar's width."""
     first, *columns = table.columns
     # A phone has no room for both figures of a change.
     double = columns[-1] == "%"
     body = ""
     for name, *cells in table.rows:
-        said = [_said((cell,), site_url) for cell in cells]
+        said = [say((cell,)) for cell in cells]
         if double:
             said[-2:] = [f"{said[-2]}<small>{said[-1]}</small>"]
         counts = "".join(f'<td class="count">{cell}</td>' for cell in said)
-        body += f'<tr><th scope="row">{_said((name,), site_url)}{_bars(key, cells, most) if key else ""}</th>{counts}</tr>'
+        body += (
+            f'<tr><th scope="row">{say((name,))}{_bars(key, cells, most) if key else ""}</th>{counts}</tr>'
+        )
     others = columns[:-1] if double else columns
     head = "".join(f'<th scope="col" class="count">{column}</th>' for column in others)
     written = (
@@ -152,20 +165,6 @@ def _bars(key: Mapping[str, str], numbers: Sequence[int], most: int) -> str:
         f'<svg class="bars" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><title>{said}</title>'
         f"<rect {upper}/><rect {lower}/></svg>"
     )
-
-
-def _said(parts: Iterable[Any], site_url: str | None) -> str:
-    """A sentence or a cell. Only pages are links."""
-    looks: dict[type, Callable[[Any], str]] = {
-        str: text,
-        int: "{:,}".format,
-        tuple: lambda share: text(*share),
-        Strong: lambda words: f"<strong>{text(words)}</strong>",
-        Command: lambda line: f"<code>{text(line)}</code>",
-        PagePath: lambda path: _path(path, site_url),
-        SectionPath: lambda path: _path(path, None),
-    }
-    return "".join(looks[type(part)](part) for part in parts)
 
 
 def _path(value: str, site_url: str | None) -> str:

@@ -20,7 +20,7 @@ from docplatform import (
 from docplatform._hooks.fix import fix_first
 from docplatform.cli import phrases
 from docplatform.cli.fix import command, with_jobs
-from docplatform.cli.output import shown
+from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
 from docplatform.cli.visitors import counted
@@ -28,7 +28,7 @@ from docplatform.cli.visitors import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from docplatform import Client, FixList
+    from docplatform import Client, FixList, Totals
     from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
@@ -106,19 +106,13 @@ class _Reading:
 
     def _pages(self, before: Days) -> None:
         text = f"Reading {before.name}"
-        with self._part(Part.COMPARISON), self._session.progress(text) as progress:
+        with self._part(Part.COMPARISON, text) as progress:
             visitors = self._client.visitors(
                 date_from=before.date_from, date_to=before.date_to, on_budget=self._on_budget(Part.COMPARISON)
             )
-            self.found.comparison = figures.compare(
-                [_row(row) for row in counted(visitors, progress, text)],
-                self._now or [],
-                name=before.name,
-                dates=(before[:2], self._asked.days[:2]),
-                totals=visitors.totals(),
-                totals_now=self._visitors.totals(),
-                unfinished=self._is_running(before),
-            )
+            rows = [_row(row) for row in counted(visitors, progress, text)]
+            site = self._site(before, visitors.totals())
+            self.found.comparison = figures.compare(site, rows, self._now or [], self._visitors.totals())
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
     def fixes(self) -> None:
@@ -133,7 +127,7 @@ class _Reading:
         if not self._affords(Part.FIXES, requests):
             return
         rows = None if self._now is None else ({"path": row[0], "human": row[1]} for row in self._now)
-        with self._part(Part.FIXES), self._session.progress("Reading what readers say"):
+        with self._part(Part.FIXES, "Reading what readers say"):
             on_budget = self._on_budget(Part.FIXES)
             read = fix_first(
                 self._client, days.written, self._asked.number, None, on_budget=on_budget, visitors=rows
@@ -148,7 +142,7 @@ class _Reading:
         plans = self._ahead.plans.get(Part.TREND)
         if not plans or days is None or every is None or not self._affords(Part.TREND, plans[0].requests):
             return
-        with self._part(Part.TREND), self._session.progress(f"Reading the trend by {every}"):
+        with self._part(Part.TREND, f"Reading the trend by {every}"):
             read = self._client.visitor_trend(
                 date_from=days[0], date_to=days[1], every=every, on_budget=self._on_budget(Part.TREND)
             )
@@ -169,16 +163,19 @@ class _Reading:
         left = self._client.stats.budget_left
         if left is not None and left < 1:
             return
-        with self._part(Part.COMPARISON), self._session.progress(f"Reading the totals of {before.name}"):
+        with self._part(Part.COMPARISON, f"Reading the totals of {before.name}"):
             totals = self._client.visitor_totals(
                 date_from=before.date_from, date_to=before.date_to, on_budget="stop"
             )
-            self.found.comparison = figures.Comparison(
-                name=before.name,
-                dates=(before[:2], self._asked.days[:2]),
-                totals=totals,
-                unfinished=self._is_running(before),
-            )
+            self.found.comparison = self._site(before, totals)
+
+    def _site(self, before: Days, totals: Totals) -> figures.Comparison:
+        return figures.Comparison(
+            name=before.name,
+            dates=(before[:2], self._asked.days[:2]),
+            totals=totals,
+            unfinished=self._is_running(before),
+        )
 
     def _is_running(self, days: Days) -> bool:
         """Whether a period is not over."""
@@ -198,11 +195,11 @@ class _Reading:
             self.found.requests[what] = self.found.requests.get(what, 0) + sent
 
     @contextmanager
-    def _part(self, part: Part) -> Iterator[None]:
+    def _part(self, part: Part, text: str) -> Iterator[Progress]:
         """Leaves the part out if reading it fails."""
         try:
-            with self._counted(parts.NAMES[part]):
-                yield
+            with self._counted(parts.NAMES[part]), self._session.progress(text) as progress:
+                yield progress
         except DocPlatformError as error:
             match error:
                 case BudgetError() | RateLimitError():

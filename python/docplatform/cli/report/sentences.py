@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from docplatform._hooks.fix import plain
 from docplatform.cli.output import count
-from docplatform.cli.report.figures import share
 from docplatform.cli.report.parts import FORBIDDEN, Part
 from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from docplatform import Totals
     from docplatform._hooks.numbers import Moved
@@ -46,6 +44,25 @@ class Command(str):
 
 Sentence = list[str]
 """The parts of a sentence: text, paths, and the other classes above."""
+Render: TypeAlias = "Callable[[Iterable[Any]], str]"
+"""Writes a sentence, or a cell of a table."""
+
+
+def renderer(
+    text: Callable[[Any], str],
+    path: Callable[[str, str | None], str],
+    site_url: str | None,
+    looks: Mapping[type, Callable[[Any], str]],
+) -> Render:
+    """Writes each part with the function of its class. Only pages are links."""
+    looks = {
+        str: text,
+        int: "{:,}".format,
+        PagePath: lambda one: path(one, site_url),
+        SectionPath: lambda one: path(one, None),
+        **looks,
+    }
+    return lambda parts: "".join(looks[type(part)](part) for part in parts)
 
 
 READERS = {"human": "people", "ai": "AI agents", "total": "readers"}
@@ -56,8 +73,6 @@ _NAMED = 3
 """How many pages or sections a sentence names."""
 _DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
 """A month or a day in a path, such as ``/changelog/2026-09``. Such a page is read less when its month is over."""
-_MOSTLY_AI = 0.9
-"""The least share of AI agents of a page that hardly any people read."""
 
 
 def summary(report: Report) -> list[Sentence]:
@@ -261,7 +276,10 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
             "If it was moved, check its redirect." if alone else "If they were moved, check their redirects.",
         )  # fmt: skip
     known = {page.path for page in (*fallers[:1], *vanished)}
-    for row in (row for row in report.top_ai[:1] if share(row) >= _MOSTLY_AI and row["path"] not in known):
+    for row in report.top_ai[:1]:
+        # With nine of ten readers, agents are the readers of a page.
+        if row["path"] in known or not 10 * row["ai"] >= 9 * row["total"] > 0:
+            return
         yield (
             PagePath(row["path"]), f" is read by AI agents, and by hardly any people: {part(row['ai'], row['total'])} of its readers are agents.",
             " Agents do not report mistakes, so check that the page is up to date.",

@@ -21,11 +21,9 @@ class Top(Generic[T]):
         """Adds one value. Of values with the same rank, the earlier ones are kept."""
         self.seen += 1
         # The second place is different in every entry, so that values are never compared.
-        entry = (rank, -self.seen, value)
-        if len(self._heap) < self._number:
-            heapq.heappush(self._heap, entry)
-        elif self._heap and entry > self._heap[0]:
-            heapq.heapreplace(self._heap, entry)
+        heapq.heappush(self._heap, (rank, -self.seen, value))
+        if len(self._heap) > self._number:
+            heapq.heappop(self._heap)
 
     def ranked(self) -> list[tuple[float, T]]:
         """Ranks and values, the highest first."""
