@@ -44,18 +44,17 @@ pub fn argument<'a>(
 }
 
 getters! {
-    PyJob as Job, slf:
-    id = slf.get().inner.id.as_str();
-    status = slf.get().inner.status.as_str();
-    source = convert::named_tuple(slf.py(), "Source")?
-        .call_out((slf.get().inner.repository.as_deref(), slf.get().inner.reference.as_deref()))?;
-    model = slf.get().inner.model.as_deref();
-    pr_link = slf.get().inner.pr_link.as_deref();
-    created_at = slf.get().inner.created_at.map(|at| datetime(slf.py(), at)).transpose()?;
-    archived_at = slf.get().inner.archived_at.map(|at| datetime(slf.py(), at)).transpose()?;
-    project_id = slf.get().inner.project.as_str();
-    is_final = slf.get().inner.is_final();
-    raw = convert::json_out(slf.py(), &slf.get().inner.raw)?;
+    PyJob as Job, |slf, py| job = &slf.get().inner;
+    id = job.id.as_str();
+    status = job.status.as_str();
+    source = convert::named_tuple(py, "Source")?.call_out((job.repository.as_deref(), job.reference.as_deref()))?;
+    model = job.model.as_deref();
+    pr_link = job.pr_link.as_deref();
+    created_at = job.created_at.map(|at| datetime(py, at)).transpose()?;
+    archived_at = job.archived_at.map(|at| datetime(py, at)).transpose()?;
+    project_id = job.project.as_str();
+    is_final = job.is_final();
+    raw = convert::json_out(py, &job.raw)?;
 }
 
 impl PyJob {

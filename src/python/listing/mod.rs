@@ -168,9 +168,9 @@ impl BaseRows {
 }
 
 getters! {
-    BaseRows as Rows, slf:
-    checkpoint = slf.get().reader.checkpoint();
-    warnings = slf.get().reader.warnings();
+    BaseRows as Rows, |slf, py| rows = slf.get();
+    checkpoint = rows.reader.checkpoint();
+    warnings = rows.reader.warnings();
 }
 
 #[pymethods]

@@ -17,15 +17,15 @@ use crate::slices::judge::{Movement, Pair, SiteChange};
 pub struct Comparison;
 
 getters! {
-    Comparison as Comparison, slf:
-    date_from_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.from)).transpose()?;
-    date_to_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.to)).transpose()?;
-    period = meta(slf).days().map(|days| Period::of(days).name());
-    before = meta(slf).before.map(|(days, _)| Period::of(days).name());
-    totals = meta(slf).totals(slf.py())?;
-    totals_before = meta(slf).before.map(|(_, totals)| convert::totals(slf.py(), totals)).transpose()?;
-    change = fractions(slf.py(), ReaderKind::ALL.map(|kind| site_change(meta(slf), kind).and_then(|found| found.change)))?;
-    pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
+    Comparison as Comparison, |slf, py| meta = meta(slf);
+    date_from_before = meta.before.map(|(days, _)| convert::day(py, days.from)).transpose()?;
+    date_to_before = meta.before.map(|(days, _)| convert::day(py, days.to)).transpose()?;
+    period = meta.days().map(|days| Period::of(days).name());
+    before = meta.before.map(|(days, _)| Period::of(days).name());
+    totals = meta.totals(py)?;
+    totals_before = meta.before.map(|(_, totals)| convert::totals(py, totals)).transpose()?;
+    change = fractions(py, ReaderKind::ALL.map(|kind| site_change(meta, kind).and_then(|found| found.change)))?;
+    pace = fractions(py, meta.paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
 /// A method for each movement of a row.
@@ -35,7 +35,7 @@ macro_rules! movements {
         #[expect(clippy::new_ret_no_self, reason = "`new` is no constructor")]
         impl Comparison {
             $(
-                #[doc = include_str!(concat!(env!("OUT_DIR"), "/docstrings/Comparison.", stringify!($method)))]
+                #[doc = doc!("Comparison.", stringify!($method))]
                 #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
                 fn $method(
                     slf: &Bound<'_, Self>,

@@ -47,13 +47,13 @@ pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
 }
 
 getters! {
-    BaseTable as Table, slf:
-    listing = slf.get().0.meta.endpoint().map(|endpoint| endpoint.name);
-    date_from = data::day(slf.py(), slf.get().0.meta.date_from.as_deref())?;
-    date_to = data::day(slf.py(), slf.get().0.meta.date_to.as_deref())?;
-    project_id = slf.get().0.meta.project_id.as_deref();
-    requests = slf.get().0.meta.requests;
-    warnings = slf.get().0.meta.warnings.as_slice();
+    BaseTable as Table, |slf, py| meta = &slf.get().0.meta;
+    listing = meta.endpoint().map(|endpoint| endpoint.name);
+    date_from = data::day(py, meta.date_from.as_deref())?;
+    date_to = data::day(py, meta.date_to.as_deref())?;
+    project_id = meta.project_id.as_deref();
+    requests = meta.requests;
+    warnings = meta.warnings.as_slice();
 }
 
 impl BaseTable {
@@ -474,8 +474,8 @@ fn bytes<const N: usize>(
 pub struct VisitorTable;
 
 getters! {
-    VisitorTable as VisitorTable, slf:
-    totals = slf.as_super().get().0.meta.totals(slf.py())?;
+    VisitorTable as VisitorTable, |slf, py| meta = &slf.as_super().get().0.meta;
+    totals = meta.totals(py)?;
 }
 
 #[pymethods]
@@ -497,9 +497,9 @@ impl VisitorTable {
 pub struct TrendTable;
 
 getters! {
-    TrendTable as TrendTable, slf:
-    every = slf.as_super().get().0.meta.every.map(Every::as_str);
-    open_from = data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())?;
+    TrendTable as TrendTable, |slf, py| meta = &slf.as_super().get().0.meta;
+    every = meta.every.map(Every::as_str);
+    open_from = data::day(py, meta.open_from.as_deref())?;
 }
 
 #[pymethods]
