@@ -299,7 +299,7 @@ fn wait_options(
     for (name, value) in options.into_iter().flatten() {
         let name = convert::text("an argument's name", &name)?;
         match name.as_str() {
-            "timeout" => how.timeout = convert::optional_seconds(&name, &value)?,
+            "timeout" => how.timeout = convert::optional(&name, &value, convert::seconds)?,
             "poll_interval" => how.poll_interval = Some(convert::seconds(&name, &value)?),
             "max_poll_interval" => how.max_poll_interval = Some(convert::seconds(&name, &value)?),
             "final" => how.also_final = convert::final_statuses(&value)?,

@@ -36,8 +36,8 @@ macro_rules! setting {
 
 setting! {
     f64: |name, value| convert::seconds(name, value), |seconds| seconds;
-    u32: |name, value| convert::whole(name, value), |number| number;
-    u64: |name, value| convert::whole(name, value), |number| number;
+    u32: |name, value| convert::count(name, value), |number| number;
+    u64: |name, value| convert::count(name, value), |number| number;
     String: |name, value| convert::text(name, value), |text| text;
     SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
     bool: |name, value| convert::flag(name, value), |flag| flag;

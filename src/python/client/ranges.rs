@@ -52,7 +52,7 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
-                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+                    #[pyo3(from_py_with = convert::whole)] whole: bool,
                     before: Option<&Bound<'_, PyAny>>,
                     project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
@@ -78,7 +78,7 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
-                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+                    #[pyo3(from_py_with = convert::whole)] whole: bool,
                     on_budget: WaitOrStop,
                     #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
                     project_id: Option<ProjectId>,
@@ -138,7 +138,7 @@ impl BaseClient {
         date_to: &Bound<'_, PyAny>,
         every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
-        #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+        #[pyo3(from_py_with = convert::whole)] whole: bool,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
