@@ -340,11 +340,13 @@ pub fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)
         .map(|value| mapping_items("params", value))
         .transpose()?;
     for (name, value) in given.unwrap_or_default() {
-        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            for value in value.try_iter()? {
-                pairs.extend(param(&name, &value?)?.map(|value| (name.clone(), value)));
-            }
+        let is_repeated = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+        let values = if is_repeated {
+            value.extract()?
         } else {
+            vec![value]
+        };
+        for value in values {
             pairs.extend(param(&name, &value)?.map(|value| (name.clone(), value)));
         }
     }
@@ -439,15 +441,19 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'p
     import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
-/// A class of `docplatform.types`.
-pub fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    import(py, "docplatform.types")?.getattr(name)
+/// A named tuple of `docplatform.types`.
+pub fn named_tuple<'py>(
+    py: Python<'py>,
+    class: &str,
+    values: impl Arguments<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    import(py, "docplatform.types")?
+        .getattr(class)?
+        .call_out(values)
 }
 
 pub fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals")?
-        .call_out((totals.human, totals.ai, totals.total))?
-        .unbind())
+    Ok(named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))?.unbind())
 }
 
 /// The items of a `dict[str, str]`.

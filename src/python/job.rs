@@ -47,7 +47,7 @@ getters! {
     PyJob as Job, |slf, py| job = &slf.get().inner;
     id = job.id.as_str();
     status = job.status.as_str();
-    source = convert::named_tuple(py, "Source")?.call_out((job.repository.as_deref(), job.reference.as_deref()))?;
+    source = convert::named_tuple(py, "Source", (job.repository.as_deref(), job.reference.as_deref()))?;
     model = job.model.as_deref();
     pr_link = job.pr_link.as_deref();
     created_at = job.created_at.map(|at| datetime(py, at)).transpose()?;

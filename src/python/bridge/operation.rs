@@ -63,7 +63,7 @@ pub struct Callbacks {
     /// The functions of its client.
     hooks: Option<Arc<Hooks>>,
     /// The results of many jobs, and the function that gets each.
-    pub batch: Option<BatchResults>,
+    pub batch: Option<Arc<BatchResults>>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
@@ -162,7 +162,7 @@ impl Operation {
     }
 
     /// Keeps the results of a batch of jobs as they come.
-    pub fn batch(mut self, batch: BatchResults) -> Self {
+    pub fn batch(mut self, batch: Arc<BatchResults>) -> Self {
         self.callbacks.batch = Some(batch);
         self
     }

@@ -246,13 +246,11 @@ impl Handle {
     pub fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
-        convert::named_tuple(py, "Stats")?.call_out((
-            stats.requests,
-            stats.retries,
-            stats.waited,
-            requests,
-            jobs,
-        ))
+        convert::named_tuple(
+            py,
+            "Stats",
+            (stats.requests, stats.retries, stats.waited, requests, jobs),
+        )
     }
 
     /// The requests and the new jobs that the budgets allow now. The file is never read, because this may run in the event loop and

@@ -168,14 +168,14 @@ impl BaseClient {
         let most = Some(tasks.len() as u64);
         let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, JOBS)?;
         let batch = Batch::new(tasks.len());
-        let results = BatchResults {
+        let results = Arc::new(BatchResults {
             batch: Arc::clone(&batch),
             names: PyList::new(py, names)?.unbind(),
             results: PyDict::new(py).unbind(),
             on_done,
             also_final: how.also_final.clone(),
-        };
-        let report = results.clone_ref(py);
+        });
+        let report = Arc::clone(&results);
         let run = move |client: Client, inbox: Arc<Inbox>| async move {
             let creating = client.on_budget(on_budget);
             let limits = (concurrency, &how);

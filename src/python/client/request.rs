@@ -146,8 +146,7 @@ fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
         headers.set_item(name.as_str(), values.join(", "))?;
     }
     let content = PyBytes::new(py, &answer.body);
-    let made =
-        convert::named_tuple(py, "Response")?.call_out((answer.head.status, headers, content))?;
+    let made = convert::named_tuple(py, "Response", (answer.head.status, headers, content))?;
     Ok(made.unbind())
 }
 

@@ -144,9 +144,7 @@ fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
 }
 
 fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<Py<PyAny>> {
-    Ok(convert::named_tuple(py, "Fractions")?
-        .call_out((human, ai, total))?
-        .unbind())
+    Ok(convert::named_tuple(py, "Fractions", (human, ai, total))?.unbind())
 }
 
 /// The unit of a rate, and the change of that rate.
