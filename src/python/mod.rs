@@ -39,7 +39,7 @@ macro_rules! getters {
                 #[getter]
                 fn $name<'py>($slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
                     let ($py, $held) = ($slf.py(), $holds);
-                    pyo3::IntoPyObjectExt::into_bound_py_any($value, $py)
+                    $value.into_bound_py_any($py)
                 }
             )*
         }

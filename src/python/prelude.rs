@@ -2,6 +2,7 @@
 
 pub(super) use std::sync::Arc;
 
+pub(super) use pyo3::IntoPyObjectExt as _;
 pub(super) use pyo3::exceptions::{
     PyException, PyIndexError, PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };

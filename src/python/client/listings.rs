@@ -1,13 +1,15 @@
 //! The client's methods for listings and for single objects.
 
 use crate::client::Call;
+use crate::config::url::Template;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
-use crate::listing::{Listing, Shape};
+use crate::listing::{self, Listing, Shape};
 use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
+use crate::python::dates;
+use crate::python::listing::rows;
 use crate::python::prelude::*;
-use crate::python::{dates, listing};
 
 /// A method for each endpoint, which lists it.
 macro_rules! listing_methods {
@@ -24,7 +26,7 @@ macro_rules! listing_methods {
                     options: Option<&Bound<'_, PyDict>>,
                 ) -> PyResult<Py<PyAny>> {
                     let reader = listing_reader(endpoint::$endpoint, &self.handle, period, options)?;
-                    listing::rows(py, self.face, reader)
+                    rows(py, self.face, reader)
                 }
             )*
         }
@@ -60,14 +62,15 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse(Setting::ThreadId, thread_id)?;
-        let call = request::get(
-            &self.handle.client()?,
+        self.object(
+            "Client.conversation",
+            py,
             THREAD,
-            project_id.as_deref(),
             Some(id),
             (None, None),
-        )?;
-        self.object("Client.conversation", py, call, on_budget)
+            on_budget,
+            project_id,
+        )
     }
 
     #[doc = signed!(caller_stats)]
@@ -84,14 +87,15 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let dates = dates::range(period, date_from, date_to)?;
-        let call = request::get(
-            &self.handle.client()?,
+        self.object(
+            "Client.caller_stats",
+            py,
             CALLER_STATS,
-            project_id.as_deref(),
             None,
             dates,
-        )?;
-        self.object("Client.caller_stats", py, call, on_budget)
+            on_budget,
+            project_id,
+        )
     }
 
     #[doc = signed!(paginate)]
@@ -140,7 +144,7 @@ impl BaseClient {
             let project = request::project(&client, path, project_id.as_deref(), known)?;
             Listing::other(&template, project.as_ref(), query, shape)
         };
-        listing::rows(py, self.face, arguments.reader(&self.handle, listing)?)
+        rows(py, self.face, arguments.reader(&self.handle, listing)?)
     }
 }
 
@@ -150,18 +154,27 @@ impl BaseClient {
         &self,
         name: &'static str,
         py: Python<'_>,
-        call: Call,
+        path: &str,
+        id: Option<Segment>,
+        (from, to): (Option<String>, Option<String>),
         on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            client
-                .on_budget(on_budget)
-                .call(call, &*inbox, request::decode_object)
-                .await
-        };
-        self.face.run(
-            py,
-            self.op(name, ask, |py, value| request::answer(py, &value, false)),
-        )
+        let client = self.handle.client()?;
+        let call = client.read(
+            Template::own(path.to_owned()),
+            Some(client.project(project_id.as_deref())?),
+        );
+        let query = listing::dates(from, to);
+        let call = Call { id, query, ..call };
+        let op = self.op(
+            name,
+            move |client, inbox| async move {
+                let client = client.on_budget(on_budget);
+                client.call(call, &*inbox, request::decode_object).await
+            },
+            |py, value| request::answer(py, &value, false),
+        );
+        self.face.run(py, op)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use pyo3::IntoPyObjectExt as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;

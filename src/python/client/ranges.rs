@@ -13,7 +13,7 @@ use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
 use crate::python::progress::{self, SLICES};
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
 use crate::slices::sync::{self, SyncScope};
@@ -282,15 +282,7 @@ impl BaseClient {
                 trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
             Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
         };
-        let op = self.op(name, read, |py, (meta, trend)| {
-            wrap(
-                py,
-                Data {
-                    table: Arc::new(trend.table),
-                    meta,
-                },
-            )
-        });
+        let op = self.op(name, read, |py, (meta, trend)| wrap(py, trend.table, meta));
         self.face.run(py, op.progress(bar))
     }
 
@@ -318,15 +310,7 @@ impl BaseClient {
                 compared.table,
             ))
         };
-        let op = self.op(name, read, |py, (meta, table)| {
-            wrap(
-                py,
-                Data {
-                    table: Arc::new(table),
-                    meta,
-                },
-            )
-        });
+        let op = self.op(name, read, |py, (meta, table)| wrap(py, table, meta));
         let tell = move |error: &Bound<'_, PyAny>| {
             errors::tell_checkpoint(error, crate::lock(&checkpoint).clone())
         };

@@ -7,7 +7,6 @@ use crate::client::throttle::Lane;
 use crate::client::{Answer, CREATE_JOB, Call, DecodeError};
 use crate::config::url::Template;
 use crate::error::Result;
-use crate::listing;
 use crate::python::client::BaseClient;
 use crate::python::prelude::*;
 
@@ -98,25 +97,6 @@ impl BaseClient {
         };
         self.face.run(py, if write { op.writing() } else { op })
     }
-}
-
-/// The call for one object of the service.
-pub(super) fn get(
-    client: &Client,
-    path: &str,
-    project_id: Option<&str>,
-    id: Option<Segment>,
-    (from, to): (Option<String>, Option<String>),
-) -> Result<Call> {
-    let call = client.read(
-        Template::own(path.to_owned()),
-        Some(client.project(project_id)?),
-    );
-    Ok(Call {
-        id,
-        query: listing::dates(from, to),
-        ..call
-    })
 }
 
 /// The object of an answer. People wrote its texts, so they may be repaired.

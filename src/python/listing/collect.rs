@@ -16,7 +16,7 @@ use crate::python::bridge::operation::Then;
 use crate::python::listing::reader::RowReader;
 use crate::python::prelude::*;
 use crate::python::table as tables;
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::whole_file::PyWholeFile;
 use crate::table::files;
 use crate::table::formats::Format;
@@ -106,7 +106,7 @@ pub fn table(
             };
             let rows = made.len() as u64;
             let meta = Meta::new(&owner.listing(), &stream, &made);
-            let table = tables::wrap(py, Data { table: made, meta })?.into_bound(py);
+            let table = tables::wrap(py, made, meta)?.into_bound(py);
             if let Some(error) = broken {
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);

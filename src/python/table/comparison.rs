@@ -8,7 +8,7 @@ use crate::listing::page::Totals;
 use crate::listing::rows::RowsBuilder;
 use crate::python::prelude::*;
 use crate::python::table::data::{Data, Meta};
-use crate::python::table::{BaseTable, wrap};
+use crate::python::table::{BaseTable, wrap, wrap_data};
 use crate::slices::compare::{self, Compared, ReaderKind};
 use crate::slices::judge::{Movement, Pair, SiteChange};
 
@@ -65,13 +65,7 @@ impl Comparison {
         let pace = of.of(data.meta.paces());
         let table = py.detach(|| compare::sections(&data.table, of, pace));
         let meta = data.meta.clone().of_sections();
-        wrap(
-            py,
-            Data {
-                table: Arc::new(table),
-                meta,
-            },
-        )
+        wrap(py, table, meta)
     }
 
     #[doc = doc!("Comparison.plot")]
@@ -127,7 +121,7 @@ fn moved(
     let found = movements(slf, of).into_iter();
     let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
     let order = format!("sorted by {}_change", of.as_str());
-    wrap(
+    wrap_data(
         slf.py(),
         data(slf).take(&rows.take(n).collect::<Vec<_>>(), Some(order)),
     )
@@ -191,6 +185,5 @@ pub fn _comparison(
     });
     let periods = [days, days_before].map(Period::of);
     let meta = Meta::of_comparison(VISITORS, None, periods, &compared);
-    let table = Arc::new(compared.table);
-    wrap(py, Data { table, meta })
+    wrap(py, compared.table, meta)
 }

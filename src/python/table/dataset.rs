@@ -8,7 +8,7 @@ use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
 use crate::python::listing::collect;
 use crate::python::prelude::*;
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, dates};
 use crate::slices::Subject;
@@ -160,13 +160,7 @@ pub fn _read_stored(
         } else {
             Meta::of_trend(of, &project, &slices, every, &stored.trend)
         };
-        Ok(Next::Value(wrap(
-            py,
-            Data {
-                table: Arc::new(stored.trend.table),
-                meta,
-            },
-        )?))
+        Ok(Next::Value(wrap(py, stored.trend.table, meta)?))
     };
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }

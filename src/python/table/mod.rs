@@ -21,7 +21,7 @@ use crate::listing::rows::Row;
 use crate::python::listing::rows;
 use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
-use crate::python::table::data::{Data, frame, load};
+use crate::python::table::data::{Data, Meta, frame, load};
 use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::{DAYS, Layout};
@@ -34,7 +34,13 @@ const MAX_SHARED: usize = 1000;
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
 pub struct BaseTable(Data);
 
-pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
+/// The table of these rows, as the class that `meta` names.
+pub fn wrap(py: Python<'_>, table: impl Into<Arc<Table>>, meta: Meta) -> PyResult<Py<PyAny>> {
+    let table = table.into();
+    wrap_data(py, Data { table, meta })
+}
+
+fn wrap_data(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
@@ -146,7 +152,7 @@ impl BaseTable {
             rows.truncate(n);
             Ok::<_, Error>(self.0.take(&rows, Some(format!("sorted by {by}"))))
         })?;
-        wrap(py, taken)
+        wrap_data(py, taken)
     }
 
     #[doc = doc!("Table.head")]
@@ -158,7 +164,7 @@ impl BaseTable {
     ) -> PyResult<Py<PyAny>> {
         let rows: Vec<_> = (0..n.min(self.0.table.len())).collect();
         let order = self.0.order().map(str::to_owned);
-        wrap(py, py.detach(|| self.0.take(&rows, order)))
+        wrap_data(py, py.detach(|| self.0.take(&rows, order)))
     }
 
     #[doc = doc!("Table.to_pandas")]
@@ -544,7 +550,7 @@ impl TrendTable {
 /// Makes a table again from what its pickle carries.
 #[pyfunction]
 pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
-    wrap(py, load(py, meta, lines)?)
+    wrap_data(py, load(py, meta, lines)?)
 }
 
 /// Goes through a table's rows, as dicts.
