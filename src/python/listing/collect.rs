@@ -65,7 +65,7 @@ impl RowReader {
 pub enum TableEnd {
     Itself,
     /// The rows as dicts, which are made while further pages are on their way.
-    Dicts(Py<PyList>),
+    Dicts,
     /// The result of a function of `docplatform._hooks.frames`.
     Frame(&'static str),
     /// A file that a library writes, for this way of `docplatform._hooks.frames`.
@@ -77,17 +77,13 @@ pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,
     name: &'static str,
-    progress: Option<Py<PyAny>>,
     end: TableEnd,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(reader);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(end, TableEnd::Encoded(..));
-    let list = if let TableEnd::Dicts(list) = &end {
-        Some(list.clone_ref(py))
-    } else {
-        None
-    };
+    let dicts = matches!(end, TableEnd::Dicts).then(|| PyList::empty(py).unbind());
+    let list = dicts.as_ref().map(|list| list.clone_ref(py));
     let op = reader.work(
         name,
         move |stream, left, observer| {
@@ -122,13 +118,10 @@ pub fn table(
             let partial = import(py, "functools")?.getattr("partial")?;
             let active = Arc::clone(owner.active());
             let (call, then): (_, Then) = match end {
-                TableEnd::Itself => {
+                TableEnd::Itself | TableEnd::Dicts => {
                     owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(table.unbind()));
-                }
-                TableEnd::Dicts(list) => {
-                    owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(list.into_any()));
+                    let made = dicts.map_or_else(|| table.unbind(), Py::into_any);
+                    return Ok(Next::Value(made));
                 }
                 TableEnd::Frame(frame) => {
                     let call = partial.call_out((
@@ -171,7 +164,7 @@ pub fn table(
             })
         },
     )?;
-    Ok(op.progress(progress).rows(list))
+    Ok(op.rows(list))
 }
 
 /// How an export into a table continues without a store.
@@ -203,13 +196,13 @@ fn carry(
 pub fn file(
     reader: &Arc<RowReader>,
     name: &'static str,
-    progress: Option<Py<PyAny>>,
-    target: PathBuf,
+    path: &Bound<'_, PyAny>,
     format: Format,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(reader);
-    let path = target.clone();
-    let op = reader.work(
+    let path = path_of("path", path)?;
+    let target = path.clone();
+    reader.work(
         name,
         move |stream, left, observer| {
             async move { stream.write(left, target, format, &observer).await }.boxed()
@@ -231,8 +224,7 @@ pub fn file(
                 commit(name, path, || file.commit(), arrived).among(&active),
             ))
         },
-    )?;
-    Ok(op.progress(progress))
+    )
 }
 
 /// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what `then` makes.
@@ -282,9 +274,6 @@ pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         Some(number) => PyOSError::new_err((number, text, path.as_os_str().to_owned())),
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
-}
-pub fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    path_of("path", value)
 }
 
 pub fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {

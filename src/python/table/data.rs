@@ -266,7 +266,7 @@ impl Data {
         path: &Bound<'_, PyAny>,
         format: Format,
     ) -> PyResult<usize> {
-        let path = collect::path(path)?;
+        let path = collect::path_of("path", path)?;
         py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
@@ -297,13 +297,6 @@ pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'p
         _ => Ok(PyString::new(py, text).into_any()),
     };
     text.map(made).transpose()
-}
-
-/// Something that `docplatform._hooks.frames` does with a table.
-pub fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    Ok(convert::hook(table.py(), "frames", name)?
-        .call_out((table,))?
-        .unbind())
 }
 
 /// Lines of a pickle that are read into columns at once.

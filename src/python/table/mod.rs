@@ -21,7 +21,7 @@ use crate::listing::rows::Row;
 use crate::python::listing::rows;
 use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
-use crate::python::table::data::{Data, Meta, frame, load};
+use crate::python::table::data::{Data, Meta, load};
 use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::{DAYS, Layout};
@@ -167,21 +167,6 @@ impl BaseTable {
         wrap_data(py, py.detach(|| self.0.take(&rows, order)))
     }
 
-    #[doc = doc!("Table.to_pandas")]
-    fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_pandas")
-    }
-
-    #[doc = doc!("Table.to_polars")]
-    fn to_polars(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_polars")
-    }
-
-    #[doc = doc!("Table.to_arrow")]
-    fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_arrow")
-    }
-
     #[doc = doc!("Table.to_dicts")]
     pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut dicts = rows::Dicts::new(py, self.0.table.layout);
@@ -211,16 +196,6 @@ impl BaseTable {
     #[doc = doc!("Table.to_jsonl")]
     fn to_jsonl(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.0.write(py, path, Format::JsonLines)
-    }
-
-    #[doc = doc!("Table.to_parquet")]
-    fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        convert::call_hook(path.py(), "frames", "to_parquet", (slf, path))
-    }
-
-    #[doc = doc!("Table.to_excel")]
-    fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        convert::call_hook(path.py(), "frames", "to_excel", (slf, path))
     }
 
     fn __repr__(&self) -> String {
@@ -460,6 +435,23 @@ impl BaseTable {
             .is_some_and(|endpoint| endpoint.adds_up)
     }
 }
+
+/// The conversions by a library, into a frame or into a file.
+macro_rules! library_methods {
+    ($($method:ident($($path:ident)?))*) => {
+        #[pymethods]
+        impl BaseTable {
+            $(
+                #[doc = doc!("Table.", stringify!($method))]
+                fn $method(slf: Bound<'_, Self>, $($path: Bound<'_, PyAny>)?) -> PyResult<Py<PyAny>> {
+                    convert::call_hook(slf.py(), "frames", stringify!($method), (slf, $($path)?))
+                }
+            )*
+        }
+    };
+}
+
+library_methods! { to_pandas() to_polars() to_arrow() to_parquet(path) to_excel(path) }
 
 /// Values of the same number of bytes, one after the other.
 fn bytes<const N: usize>(
