@@ -94,7 +94,7 @@ mod _native {
         table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows},
         table::fix::FixList,
         table::whole_file::PyWholeFile,
-        table::{_table, BaseTable, TableRows, TrendTable, VisitorTable},
+        table::{_table, BaseTable, TrendTable, VisitorTable},
         tracing::_instrument,
         words::_all_parts,
     };

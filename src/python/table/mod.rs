@@ -9,10 +9,8 @@ pub mod reports;
 pub mod whole_file;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_schema::{DataType, FieldRef};
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyRange};
 
 use crate::dates::slices::{Every, Slice};
 use crate::listing::columns::Cell;
@@ -73,16 +71,15 @@ impl BaseTable {
         py: Python<'py>,
         column: extras::ExtraColumn<'_>,
         rows: impl Iterator<Item = Row<'a>>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let values = rows.map(|row| column.value(row.other));
-        let made: PyResult<Vec<_>> = match column.kind {
+        match column.kind {
             ColumnKind::Text => values
                 .map(|value| {
-                    Ok(value
+                    value
                         .as_deref()
                         .and_then(extras::text)
-                        .into_pyobject(py)?
-                        .into_any())
+                        .into_bound_py_any(py)
                 })
                 .collect(),
             _ => values
@@ -91,8 +88,19 @@ impl BaseTable {
                     None => Ok(py.None().into_bound(py)),
                 })
                 .collect(),
-        };
-        PyList::new(py, made?)
+        }
+    }
+}
+
+/// What a column holds, as Python's side of tables calls it.
+fn holds(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text => "text",
+        ColumnKind::Integer => "int",
+        ColumnKind::Float => "float",
+        ColumnKind::Bool => "bool",
+        ColumnKind::Time => "time",
+        ColumnKind::Json => "json",
     }
 }
 
@@ -116,11 +124,10 @@ impl BaseTable {
         convert::no_attribute(slf.as_any(), name)
     }
 
-    fn __iter__(&self) -> TableRows {
-        TableRows {
-            table: Arc::clone(&self.0.table),
-            next: AtomicUsize::new(0),
-        }
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let places = PyRange::new(slf.py(), 0, slf.len()?.cast_signed())?;
+        let map = import(slf.py(), "builtins")?.getattr("map")?;
+        map.call_out((slf.getattr("__getitem__")?, places))
     }
 
     #[doc = doc!("Table.__arrow_c_schema__")]
@@ -168,10 +175,9 @@ impl BaseTable {
     }
 
     #[doc = doc!("Table.to_dicts")]
-    pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn to_dicts(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
         let mut dicts = rows::Dicts::new(py, self.0.table.layout);
-        let made: PyResult<Vec<_>> = self.0.table.rows().map(|row| dicts.make(row)).collect();
-        Ok(PyList::new(py, made?)?.into_any().unbind())
+        self.0.table.rows().map(|row| dicts.make(row)).collect()
     }
 
     #[doc = doc!("Table.to_csv")]
@@ -206,22 +212,24 @@ impl BaseTable {
         convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
-    /// The columns and their types, as polars names them.
-    fn _schema(&self) -> PyResult<Vec<(String, &'static str)>> {
-        let kind = |field: &FieldRef| match field.data_type() {
-            DataType::Int64 => "i64",
-            DataType::Float64 => "f64",
-            DataType::Boolean => "bool",
-            DataType::Date32 => "date",
-            DataType::Timestamp(..) => "datetime",
-            _ => "str",
-        };
-        let schema = self.0.table.schema()?;
-        Ok(schema
-            .fields()
-            .iter()
-            .map(|field| (field.name().clone(), kind(field)))
-            .collect())
+    /// The columns in order: the name, what it holds, and whether it is one of the listing's own. All others are whatever else the
+    /// service sent.
+    fn _schema(&self) -> Vec<(String, &'static str, bool)> {
+        let layout = self.0.table.layout;
+        let days = DAYS.into_iter().zip(["days", "days", "count"]);
+        let fields = layout.fields.iter().map(|field| match field.kind {
+            ColumnKind::Integer if field.required => (field.name, "count"),
+            kind => (field.name, holds(kind)),
+        });
+        let own = days.filter(|_| layout.days).chain(fields);
+        let own = own.map(|(name, holds)| (name.to_owned(), holds, true));
+        let extra = extras::columns(self.0.table.others());
+        let extra = extra.iter().map(|column| {
+            // A name in Arrow's C interface ends at a NUL.
+            let name = layout.extra(column.name).replace('\0', "\u{FFFD}");
+            (name, holds(column.kind), false)
+        });
+        own.chain(extra).collect()
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
@@ -240,31 +248,6 @@ impl BaseTable {
         let load = import(py, "docplatform._native")?.getattr("_table")?;
         let arguments = (meta, PyBytes::new(py, &lines)).into_pyobject(py)?;
         Ok((load, arguments.into_any()))
-    }
-
-    /// The columns before anything else the service sent, and what each holds.
-    fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (all, layout) = (PyDict::new(py), self.0.table.layout);
-        for (name, holds) in DAYS
-            .into_iter()
-            .zip(["days", "days", "count"])
-            .filter(|_| layout.days)
-        {
-            all.set_item(name, holds)?;
-        }
-        for field in layout.fields {
-            let holds = match field.kind {
-                ColumnKind::Text => "text",
-                ColumnKind::Integer if field.required => "count",
-                ColumnKind::Integer => "int",
-                ColumnKind::Float => "float",
-                ColumnKind::Bool => "bool",
-                ColumnKind::Time => "time",
-                ColumnKind::Json => "json",
-            };
-            all.set_item(field.name, holds)?;
-        }
-        Ok(all)
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
@@ -323,7 +306,7 @@ impl BaseTable {
     }
 
     /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
-    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);
         let mut values = Vec::with_capacity(table.len());
@@ -342,21 +325,15 @@ impl BaseTable {
             }
             values.push(made.into_any());
         }
-        PyList::new(py, values)
+        Ok(values)
     }
 
-    /// Whatever else the service sent: for each name the type, and the values or `None`.
+    /// Whatever else the service sent: for each name the values or `None`.
     fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for column in extras::columns(self.0.table.others()).iter() {
-            let kind = match column.kind {
-                ColumnKind::Integer => "int",
-                ColumnKind::Float => "float",
-                ColumnKind::Bool => "bool",
-                _ => "text",
-            };
             let values = Self::extra(py, column, self.0.table.rows())?;
-            all.set_item(self.0.table.layout.extra(column.name), (kind, values))?;
+            all.set_item(self.0.table.layout.extra(column.name), values)?;
         }
         Ok(all)
     }
@@ -367,44 +344,30 @@ impl BaseTable {
         py: Python<'py>,
         start: usize,
         stop: usize,
-    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+    ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
         let table = &self.0.table;
         let stop = stop.min(table.len());
-        let rows = start.min(stop)..stop;
+        let places = start.min(stop)..stop;
         let mut all = Vec::new();
         if table.layout.days {
-            let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
-            for of in ends {
-                let days = table
-                    .days(rows.clone())
-                    .map(|days| days.map(|days| convert::day(py, of(days))));
-                all.push(PyList::new(
-                    py,
-                    days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?,
-                )?);
+            let days: Vec<_> = table.days(places.clone()).flatten().collect();
+            for of in [|days: &Slice| days.from, |days: &Slice| days.to] {
+                let ends = days.iter().map(|days| convert::day(py, of(days)));
+                all.push(ends.collect::<PyResult<_>>()?);
             }
-            let counts = table.days(rows.clone());
-            let counts = counts.map(|days| days.map_or(0, |days| days.count()));
-            all.push(PyList::new(py, counts.collect::<Vec<_>>())?);
+            let counts = days.iter().map(|days| days.count().into_bound_py_any(py));
+            all.push(counts.collect::<PyResult<_>>()?);
         }
+        let rows = || places.clone().filter_map(|at| table.row(at));
         for field in 0..table.layout.fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
                 Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
                 cell => rows::value(py, cell, None),
             };
-            let made: PyResult<Vec<_>> = rows
-                .clone()
-                .filter_map(|at| table.row(at))
-                .map(value)
-                .collect();
-            all.push(PyList::new(py, made?)?);
+            all.push(rows().map(value).collect::<PyResult<_>>()?);
         }
         for column in extras::columns(table.others()).iter() {
-            all.push(Self::extra(
-                py,
-                column,
-                rows.clone().filter_map(|at| table.row(at)),
-            )?);
+            all.push(Self::extra(py, column, rows())?);
         }
         Ok(all)
     }
@@ -543,26 +506,4 @@ impl TrendTable {
 #[pyfunction]
 pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
     wrap_data(py, load(py, meta, lines)?)
-}
-
-/// Goes through a table's rows, as dicts.
-#[pyclass(frozen, module = "docplatform._native", name = "_TableRows")]
-pub struct TableRows {
-    table: Arc<Table>,
-    next: AtomicUsize,
-}
-
-#[pymethods]
-impl TableRows {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let at = self.next.fetch_add(1, Ordering::Relaxed);
-        self.table
-            .row(at)
-            .map(|row| rows::Dicts::new(py, self.table.layout).make(row))
-            .transpose()
-    }
 }
