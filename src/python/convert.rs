@@ -19,7 +19,7 @@ use crate::slices::compare::ReaderKind;
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
 pub fn _safe(text: &str, most: usize) -> String {
-    crate::text::safe(text, most)
+    safe(text, most)
 }
 
 /// The endpoints, for the command line: name, largest page, whether there are totals, whether the counts add up, and filters.
@@ -228,7 +228,7 @@ pub fn tasks(
         let name = text("a name in prompts", &name)?;
         let prompt = text("a prompt in prompts", &prompt)?;
         let prompt = Prompt::parse(prompt).map_err(|error| {
-            let name = crate::text::safe(&name, 256);
+            let name = safe(&name, 256);
             error.prefixed(format!("prompts[{name:?}]: "))
         })?;
         Ok((name, Task { prompt, once }))
@@ -482,7 +482,7 @@ fn mapping_items<'py>(
 
 /// Ids of projects, or one id. Repeats are left out.
 pub fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
+    let what = |id: &str| format!("projects: \"{}\"", safe(id, 60));
     ids(value)?
         .iter()
         .map(|id| Ok(Segment::parse(what(id), id)?))

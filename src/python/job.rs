@@ -57,36 +57,28 @@ getters! {
     raw = convert::json_out(py, &job.raw)?;
 }
 
-impl PyJob {
-    /// The keys of `to_dict`, in order.
-    const FIELDS: [&str; 9] = [
-        "id",
-        "status",
-        "source",
-        "model",
-        "pr_link",
-        "created_at",
-        "archived_at",
-        "project_id",
-        "is_final",
-    ];
-}
-
 #[pymethods]
 impl PyJob {
     #[doc = doc!("Job.to_dict")]
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(slf.py());
-        for name in Self::FIELDS {
+        for name in [
+            "id",
+            "status",
+            "source",
+            "model",
+            "pr_link",
+            "created_at",
+            "archived_at",
+            "project_id",
+            "is_final",
+        ] {
             let value = slf.getattr(name)?;
-            dict.set_item(
-                name,
-                if name == "source" {
-                    value.call_method_out("_asdict", ())?
-                } else {
-                    value
-                },
-            )?;
+            let value = match name {
+                "source" => value.call_method_out("_asdict", ())?,
+                _ => value,
+            };
+            dict.set_item(name, value)?;
         }
         Ok(dict)
     }
@@ -94,12 +86,12 @@ impl PyJob {
     fn __repr__(&self) -> String {
         let link = self.inner.pr_link.as_deref().map_or_else(
             || "None".to_owned(),
-            |link| format!("'{}'", crate::text::safe(link, 200)),
+            |link| format!("'{}'", safe(link, 200)),
         );
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
             self.inner.id.shown(),
-            crate::text::safe(&self.inner.status, 60),
+            safe(&self.inner.status, 60),
         )
     }
 

@@ -66,7 +66,7 @@ pub struct Callbacks {
     pub batch: Option<Arc<BatchResults>>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub progress: Option<Py<PyAny>>,
-    /// Takes rows as dicts as their pages come.
+    /// Takes rows as dicts as their pages come, while others are on their way.
     pub rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
 }
@@ -161,21 +161,9 @@ impl Operation {
         self
     }
 
-    /// Keeps the results of a batch of jobs as they come.
-    pub fn batch(mut self, batch: Arc<BatchResults>) -> Self {
-        self.callbacks.batch = Some(batch);
-        self
-    }
-
     /// Shows on `progress` how many rows came.
     pub fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.callbacks.progress = progress;
-        self
-    }
-
-    /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
-    pub fn rows(mut self, list: Option<Py<PyList>>) -> Self {
-        self.callbacks.rows = list;
         self
     }
 

@@ -166,7 +166,7 @@ impl BaseClient {
             also_final: how.also_final.clone(),
         });
         let report = Arc::clone(&results);
-        let op = self.op(
+        let mut op = self.op(
             "Client.run_jobs",
             move |client, inbox| async move {
                 let creating = client.on_budget(on_budget);
@@ -176,7 +176,8 @@ impl BaseClient {
             },
             move |py, ()| report.report(py),
         );
-        self.face.run(py, op.batch(results).progress(bar))
+        op.callbacks.batch = Some(results);
+        self.face.run(py, op.progress(bar))
     }
 
     #[doc = doc!("Client.resolve_once")]

@@ -152,7 +152,7 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
     update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, hooks, Arc::default()).map(drop),
+        true => Handle::of(py, options, hooks).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

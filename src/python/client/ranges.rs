@@ -37,8 +37,12 @@ macro_rules! range_methods {
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
-                    let dates = dates::range(period, date_from, date_to)?;
-                    self.totals(client_method!($totals), py, $endpoint, dates, on_budget, project_id)
+                    let (from, to) = dates::range(period, date_from, date_to)?;
+                    let listing = Listing::of($endpoint, &self.project(project_id)?, from, to);
+                    let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+                        source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
+                    };
+                    self.face.run(py, self.op(client_method!($totals), ask, convert::totals))
                 }
 
                 #[doc = signed!($plan)]
@@ -85,7 +89,15 @@ macro_rules! range_methods {
                 ) -> PyResult<Py<PyAny>> {
                     let slices = self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
-                    self.trend(client_method!($trend), py, of, slices, every, on_budget, progress, project_id)
+                    let project = self.project(project_id)?;
+                    let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
+                    let read = move |client: Client, inbox: Arc<Inbox>| async move {
+                        let client = client.on_budget(on_budget);
+                        let trend = trend::trend(&client, &project, &slices, of, inbox).await?;
+                        Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend.table))
+                    };
+                    let op = self.op(client_method!($trend), read, |py, (meta, table)| wrap(py, table, meta));
+                    self.face.run(py, op.progress(bar))
                 }
 
                 #[doc = signed!($compare)]
@@ -234,22 +246,6 @@ impl BaseClient {
         Ok(self.handle.client()?.project(id.as_deref())?)
     }
 
-    fn totals(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        endpoint: &'static Endpoint,
-        (from, to): (Option<String>, Option<String>),
-        on_budget: WaitOrStop,
-        project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
-        let listing = Listing::of(endpoint, &self.project(project_id)?, from, to);
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
-        };
-        self.face.run(py, self.op(name, ask, convert::totals))
-    }
-
     fn plan(
         &self,
         name: &'static str,
@@ -262,28 +258,6 @@ impl BaseClient {
         let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
         self.face
             .run(py, self.op(name, look, |py, plan| planned(py, &plan)))
-    }
-
-    fn trend(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        of: Subject,
-        slices: Vec<Slice>,
-        every: Option<Every>,
-        on_budget: WaitOrStop,
-        progress: Option<bool>,
-        project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
-        let project = self.project(project_id)?;
-        let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
-        let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let trend =
-                trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
-            Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
-        };
-        let op = self.op(name, read, |py, (meta, trend)| wrap(py, trend.table, meta));
-        self.face.run(py, op.progress(bar))
     }
 
     fn compare(

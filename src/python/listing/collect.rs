@@ -55,8 +55,8 @@ impl RowReader {
             }
         };
         Ok(Operation::new(name, work, finish)
-            .hooks(Arc::clone(self.handle.hooks()))
-            .among(self.active())
+            .hooks(Arc::clone(&self.handle.hooks))
+            .among(&self.active)
             .on_error(self.tell_checkpoint()))
     }
 }
@@ -84,7 +84,7 @@ pub fn table(
     let is_file = matches!(end, TableEnd::Encoded(..));
     let dicts = matches!(end, TableEnd::Dicts).then(|| PyList::empty(py).unbind());
     let list = dicts.as_ref().map(|list| list.clone_ref(py));
-    let op = reader.work(
+    let mut op = reader.work(
         name,
         move |stream, left, observer| {
             async move {
@@ -116,7 +116,7 @@ pub fn table(
             py.check_signals()?;
             let frames = import(py, "docplatform._hooks.frames")?;
             let partial = import(py, "functools")?.getattr("partial")?;
-            let active = Arc::clone(owner.active());
+            let active = Arc::clone(&owner.active);
             let (call, then): (_, Then) = match end {
                 TableEnd::Itself | TableEnd::Dicts => {
                     owner.handed(rows, true, &mut stream);
@@ -164,7 +164,8 @@ pub fn table(
             })
         },
     )?;
-    Ok(op.rows(list))
+    op.callbacks.rows = list;
+    Ok(op)
 }
 
 /// How an export into a table continues without a store.
@@ -215,7 +216,7 @@ pub fn file(
             let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, no other caller gets its rows.
-            let active = Arc::clone(owner.active());
+            let active = Arc::clone(&owner.active);
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
                 Ok(rows.into_pyobject(py)?.into_any().unbind())

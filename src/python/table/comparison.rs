@@ -147,7 +147,6 @@ type RateChange = (&'static str, f64);
 /// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
 /// it was used instead or contradicts the plain one. The changes are `None` if there was no reader before.
 #[pyfunction]
-#[pyo3(signature = (before, now, days_before, days))]
 pub fn _site_change(
     before: i64,
     now: i64,
@@ -161,7 +160,6 @@ pub fn _site_change(
 
 /// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
 #[pyfunction]
-#[pyo3(signature = (rows, totals, days, rows_before, totals_before, days_before))]
 pub fn _comparison(
     py: Python<'_>,
     rows: Vec<(String, i64, i64, i64)>,

@@ -272,8 +272,7 @@ impl Data {
     }
 
     pub fn repr(&self) -> String {
-        let text =
-            |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
+        let text = |value: &Option<String>| value.as_ref().map(|value| safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
         let every = meta.every.map(|every| every.as_str().to_owned());

@@ -3,7 +3,6 @@
 use arrow_array::{RecordBatch, RecordBatchIterator};
 
 use crate::clock::Clock;
-use crate::dates::check_range;
 use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
 use crate::python::listing::collect;
@@ -33,11 +32,7 @@ pub fn _dataset_slices(
 ) -> PyResult<Py<PyAny>> {
     let every = every
         .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
-    let (from, to) = (
-        dates::moment("date_from", date_from)?,
-        dates::moment("date_to", date_to)?,
-    );
-    check_range(from.as_ref(), to.as_ref())?;
+    let (from, to) = dates::ends(None, date_from, date_to)?;
     let from = from
         .map(|from| from.whole_day(Setting::DateFrom))
         .transpose()?;

@@ -73,7 +73,7 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult
     let mut message = message![what];
     for (at, one) in failures.iter().take(MAX_LISTED).enumerate() {
         let mark = if at == 0 { ':' } else { ';' };
-        let project = crate::text::safe(&one.project, 60);
+        let project = safe(&one.project, 60);
         message.push(format!(
             "{mark} {} of {project} from {}: ",
             one.listing, one.slice.from

@@ -175,7 +175,7 @@ impl RowReader {
         };
         Ok(Operation::new(name, turn, finish)
             .in_place()
-            .hooks(Arc::clone(self.handle.hooks()))
+            .hooks(Arc::clone(&self.handle.hooks))
             .among(&self.active)
             .on_error(self.tell_checkpoint()))
     }
