@@ -192,8 +192,9 @@ arguments! {
         jobs => Ok(jobs),
     };
     on_done on_attempt: Option<Py<PyAny>> = callback;
-    method path items has_more thread_id by: &'a str = borrowed;
-    next_cursor resume base_url organization: Option<&'a str> = |what, value| optional(what, value, borrowed);
+    method path thread_id by: &'a str = borrowed;
+    items has_more: String = text;
+    next_cursor resume base_url organization: Option<String> = |what, value| optional(what, value, text);
 }
 
 pub fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {

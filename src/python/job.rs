@@ -17,7 +17,7 @@ pub struct PyJob {
 }
 
 pub fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyJob { inner: job })?.into_any())
+    PyJob { inner: job }.into_py_any(py)
 }
 
 /// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.

@@ -353,8 +353,8 @@ impl Running {
                 let Some((name, result)) = batch.ended(py, at)? else {
                     return Ok(None);
                 };
-                let done = batch.done(py).into_pyobject(py)?.into_any();
-                progress::show(&mut self.callbacks.progress, intern!(py, "update"), (done,))?;
+                let done = (batch.done(py),);
+                progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
                 let Some(on_done) = &batch.on_done else {
                     return Ok(None);
                 };
@@ -379,7 +379,6 @@ impl Running {
             InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
-                    let rows = rows.into_pyobject(py)?.into_any();
                     progress::show(&mut self.callbacks.progress, intern!(py, "update"), (rows,))?;
                 }
             }

@@ -251,10 +251,7 @@ impl Handle {
     }
 
     /// The content of its pickle. An error if that would include a secret.
-    pub fn reduce<'py>(
-        &self,
-        class: &Bound<'py, PyType>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, ())> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(
@@ -268,7 +265,7 @@ impl Handle {
         let make = import(py, "functools")?
             .getattr("partial")?
             .call_out_with((class,), Some(&settings))?;
-        Ok((make, PyTuple::empty(py)))
+        Ok((make, ()))
     }
 }
 

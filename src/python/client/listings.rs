@@ -99,7 +99,7 @@ impl BaseClient {
     }
 
     #[doc = signed!(paginate)]
-    #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
+    #[pyo3(signature = (path, *, items, has_more = "hasMore".to_owned(), next_cursor = None, params = None,
         page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = WaitOrStop::Wait,
         project_id = None),
         text_signature = None)]
@@ -107,36 +107,33 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = convert::path)] path: &str,
-        #[pyo3(from_py_with = convert::items)] items: &str,
-        #[pyo3(from_py_with = convert::has_more)] has_more: &str,
-        #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<&str>,
+        #[pyo3(from_py_with = convert::items)] items: String,
+        #[pyo3(from_py_with = convert::has_more)] has_more: String,
+        #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<String>,
         params: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
         #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
-        #[pyo3(from_py_with = convert::resume)] resume: Option<&str>,
+        #[pyo3(from_py_with = convert::resume)] resume: Option<String>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let (strict, refresh, resume) = (false, false, resume.map(str::to_owned));
         let arguments = PagingArguments {
             page_size,
             offset,
             max_rows,
             prefetch,
-            strict,
             resume,
             on_budget,
-            refresh,
+            ..PagingArguments::default()
         };
         let client = self.handle.client()?;
         let template = request::plain_path(path)?;
         let query = convert::params(params)?;
-        let next_cursor = next_cursor.map(str::to_owned);
         let shape = Shape {
-            items: items.to_owned(),
-            has_more: has_more.to_owned(),
+            items,
+            has_more,
             next_cursor,
         };
         let listing = |place: Option<&Checkpoint>| {

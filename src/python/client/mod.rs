@@ -217,9 +217,7 @@ impl BaseClient {
         self.handle.html(py, self.class())
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, ())> {
         slf.get().handle.reduce(&slf.get_type())
     }
 

@@ -167,8 +167,8 @@ impl BaseClient {
     /// The hours that some requests take at the budget, for dry runs of several plans.
     fn _hours(&self, py: Python<'_>, requests: u64) -> PyResult<Py<PyAny>> {
         let look = move |client, _| async move { plan::hours(&client, requests).await };
-        let finish = |py: Python<'_>, hours: Option<f64>| Ok(hours.into_pyobject(py)?.unbind());
-        self.face.run(py, self.op("Client._hours", look, finish))
+        let op = self.op("Client._hours", look, |py, hours| hours.into_py_any(py));
+        self.face.run(py, op)
     }
 
     #[doc = signed!(sync)]

@@ -219,7 +219,7 @@ pub fn file(
             let active = Arc::clone(&owner.active);
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
-                Ok(rows.into_pyobject(py)?.into_any().unbind())
+                rows.into_py_any(py)
             };
             Ok(Next::Then(
                 commit(name, path, || file.commit(), arrived).among(&active),

@@ -146,10 +146,10 @@ impl BaseRows {
         let (py, rows) = (slf.py(), slf.get());
         rows.reader.begin()?;
         let reader = Arc::clone(&rows.reader);
-        Ok(match rows.face {
-            Face::Blocking => Py::new(py, Pages(reader))?.into_any(),
-            Face::Async => Py::new(py, AsyncPages(reader))?.into_any(),
-        })
+        match rows.face {
+            Face::Blocking => Pages(reader).into_py_any(py),
+            Face::Async => AsyncPages(reader).into_py_any(py),
+        }
     }
 
     #[doc = doc!("Rows.collect")]

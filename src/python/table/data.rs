@@ -239,9 +239,7 @@ impl Data {
             let places =
                 (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
             let rows = places.map(|at| self.row(py, at.cast_unsigned()));
-            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?
-                .into_any()
-                .unbind());
+            return rows.collect::<PyResult<Vec<_>>>()?.into_py_any(py);
         }
         let at: isize = at.extract().map_err(|error: PyErr| {
             match error.is_instance_of::<PyOverflowError>(py) {
@@ -254,10 +252,8 @@ impl Data {
         } else {
             at
         };
-        match usize::try_from(at) {
-            Ok(at) => self.row(py, at),
-            Err(_) => Err(PyIndexError::new_err("row index out of range")),
-        }
+        // No table has a row of a negative number.
+        self.row(py, at.cast_unsigned())
     }
 
     pub fn write(
@@ -293,7 +289,7 @@ impl Data {
 pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let made = |text: &str| match text.parse() {
         Ok(day) if text.len() == "2026-01-31".len() => convert::day(py, day),
-        _ => Ok(PyString::new(py, text).into_any()),
+        _ => text.into_bound_py_any(py),
     };
     text.map(made).transpose()
 }

@@ -236,7 +236,7 @@ impl BaseTable {
         convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, Vec<u8>))> {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
@@ -246,8 +246,7 @@ impl BaseTable {
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;
         let load = import(py, "docplatform._native")?.getattr("_table")?;
-        let arguments = (meta, PyBytes::new(py, &lines)).into_pyobject(py)?;
-        Ok((load, arguments.into_any()))
+        Ok((load.unbind(), (meta, lines)))
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
@@ -361,7 +360,7 @@ impl BaseTable {
         let rows = || places.clone().filter_map(|at| table.row(at));
         for field in 0..table.layout.fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
-                Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
+                Cell::Json(text) => text.into_bound_py_any(py),
                 cell => rows::value(py, cell, None),
             };
             all.push(rows().map(value).collect::<PyResult<_>>()?);
