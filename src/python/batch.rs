@@ -15,16 +15,6 @@ pub struct BatchResults {
 }
 
 impl BatchResults {
-    pub fn clone_ref(&self, py: Python<'_>) -> Self {
-        Self {
-            batch: Arc::clone(&self.batch),
-            names: self.names.clone_ref(py),
-            results: self.results.clone_ref(py),
-            on_done: None,
-            also_final: self.also_final.clone(),
-        }
-    }
-
     /// Keeps the result of the job at this place; returns its name and the result.
     pub fn ended<'py>(
         &self,
@@ -66,13 +56,9 @@ impl BatchResults {
         for (at, ended) in self.batch.rest() {
             self.keep(py, at, ended)?;
         }
-        let make = convert::named_tuple(py, "JobsReport")?.getattr("_of")?;
-        let made = make.call_out((
-            &self.names,
-            &self.results,
-            self.batch.requests(),
-            &self.also_final,
-        ))?;
-        Ok(made.unbind())
+        let report = import(py, "docplatform.types")?.getattr("JobsReport")?;
+        let requests = self.batch.requests();
+        let facts = (&self.names, &self.results, requests, &self.also_final);
+        Ok(report.call_method_out("_of", facts)?.unbind())
     }
 }

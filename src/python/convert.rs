@@ -19,7 +19,7 @@ use crate::slices::compare::ReaderKind;
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
 pub fn _safe(text: &str, most: usize) -> String {
-    crate::text::safe(text, most)
+    safe(text, most)
 }
 
 /// The endpoints, for the command line: name, largest page, whether there are totals, whether the counts add up, and filters.
@@ -66,11 +66,6 @@ pub fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     ))
 }
 
-/// Seconds, or `None`.
-pub fn optional_seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-    optional(value, |value| seconds(what, value))
-}
-
 /// The error of an argument that a method does not have, in Python's words.
 pub fn unexpected(method: &str, name: &str) -> PyErr {
     PyTypeError::new_err(format!(
@@ -79,7 +74,7 @@ pub fn unexpected(method: &str, name: &str) -> PyErr {
 }
 
 /// A whole number from 0 on.
-pub fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+pub fn count<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
         return Err(wrong_type(what, "a whole number", value));
     }
@@ -151,56 +146,55 @@ impl std::ops::Deref for ProjectId {
 }
 
 /// `None`, or an argument that is read by `read`.
-fn optional<'py, T>(
-    value: &Bound<'py, PyAny>,
-    read: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+pub fn optional<'a, 'py, T>(
+    what: &str,
+    value: &'a Bound<'py, PyAny>,
+    read: impl FnOnce(&str, &'a Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {
     match value.is_none() {
         true => Ok(None),
-        false => read(value).map(Some),
+        false => read(what, value).map(Some),
     }
 }
 
-/// Arguments by name, for `from_py_with`. A default that depends on other arguments is `None` here, and no caller gives it.
+/// Arguments by name, for `from_py_with`, and how each is read. A default that depends on other arguments is `None` here, and no
+/// caller gives it.
 macro_rules! arguments {
-    ($($name:ident: $type:ty = |$value:ident| $parse:expr;)*) => {
-        $(pub fn $name($value: &Bound<'_, PyAny>) -> PyResult<$type> {
-            $parse
-        })*
+    ($($($name:ident)+: $type:ty = $read:expr;)*) => {
+        $($(pub fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
+            let read: fn(&str, &'a Bound<'_, PyAny>) -> PyResult<$type> = $read;
+            read(stringify!($name), value)
+        })+)*
     };
 }
 
 arguments! {
-    timeout: Option<f64> = |value| optional_seconds("timeout", value);
-    page_size: Option<u32> = |value| whole("page_size", value).map(Some);
-    offset: Option<u64> = |value| whole("offset", value).map(Some);
-    max_rows: Option<u64> = |value| optional(value, |value| whole("max_rows", value));
-    prefetch: u32 = |value| whole("prefetch", value);
-    n: usize = |value| whole("n", value);
-    settle_days: u32 = |value| whole("settle_days", value);
-    listings: Vec<&'static Endpoint> = |value| match value.is_instance_of::<PyString>() {
+    timeout: Option<f64> = |what, value| optional(what, value, seconds);
+    page_size: Option<u32> = |what, value| count(what, value).map(Some);
+    offset: Option<u64> = |what, value| count(what, value).map(Some);
+    max_rows: Option<u64> = |what, value| optional(what, value, count);
+    prefetch settle_days: u32 = count;
+    n: usize = count;
+    listings: Vec<&'static Endpoint> = |_, value| match value.is_instance_of::<PyString>() {
         true => Ok(vec![value.extract()?]),
         false => distinct(value, "listing", "a str or several", |one| one.extract()),
     };
-    until: Option<Millis> = |value| optional(value, |value| {
+    until: Option<Millis> = |what, value| optional(what, value, |what, value| {
         let time: Option<Millis> = hook(value.py(), "until", "until")?.call_out((value,))?.extract()?;
-        time.ok_or_else(|| wrong("until", format!(" must be a time such as \"06:00\" or \"2026-01-31T06:00\"; it is {value:?}")))
+        time.ok_or_else(|| wrong(what, format!(" must be a time such as \"06:00\" or \"2026-01-31T06:00\"; it is {value:?}")))
     });
-    on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
-    by_path: bool = |value| flag("by_path", value);
-    by_path_or_none: Option<bool> = |value| optional(value, by_path);
-    whole_only: bool = |value| flag("whole", value);
-    escape_formulas: bool = |value| flag("escape_formulas", value);
-    raw: bool = |value| flag("raw", value);
-    bom: bool = |value| flag("bom", value);
-    once: bool = |value| flag("once", value);
-    concurrency: usize = |value| match whole("concurrency", value)? {
+    on_running: WaitOrStop = wait_or_stop;
+    by_path whole escape_formulas raw bom once: bool = flag;
+    by_path_or_none: Option<bool> = |_, value| optional("by_path", value, flag);
+    progress: Option<bool> = |what, value| optional(what, value, flag);
+    concurrency: usize = |what, value| match count(what, value)? {
         0 => Err(PyValueError::new_err("concurrency must be at least 1")),
         jobs => Ok(jobs),
     };
-    on_done: Option<Py<PyAny>> = |value| callback("on_done", value);
-    on_attempt: Option<Py<PyAny>> = |value| callback("on_attempt", value);
-    progress: Option<bool> = |value| optional(value, |value| flag("progress", value));
+    on_done on_attempt: Option<Py<PyAny>> = callback;
+    method path thread_id by: &'a str = borrowed;
+    items has_more: String = text;
+    next_cursor resume base_url organization: Option<String> = |what, value| optional(what, value, text);
 }
 
 pub fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
@@ -229,22 +223,18 @@ pub fn tasks(
             "a dict from names to prompts, such as {\"quickstart\": \"Fix the broken links\"}";
         return Err(wrong_type("prompts", expected, prompts));
     };
-    let mut tasks = Vec::with_capacity(prompts.len()?);
-    let mut names = Vec::with_capacity(tasks.capacity());
-    for item in prompts.items()?.iter() {
+    let task = |item: Bound<'_, PyAny>| {
         let (name, prompt) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-        let once = once.then_some(&name);
-        let once = once_name(client, once)?;
+        let once = once_name(client, once.then_some(&name))?;
         let name = text("a name in prompts", &name)?;
         let prompt = text("a prompt in prompts", &prompt)?;
         let prompt = Prompt::parse(prompt).map_err(|error| {
-            let name = crate::text::safe(&name, 256);
+            let name = safe(&name, 256);
             error.prefixed(format!("prompts[{name:?}]: "))
         })?;
-        names.push(name);
-        tasks.push(Task { prompt, once });
-    }
-    Ok((names, tasks))
+        Ok((name, Task { prompt, once }))
+    };
+    prompts.items()?.iter().map(task).collect()
 }
 
 fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
@@ -283,27 +273,25 @@ pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>
 
 /// Texts for one parameter, comma-separated.
 pub fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    // The service may take an empty value for none, and send all rows.
-    let given = |what: &str, text: String| match text.is_empty() {
-        true => Err(wrong(
-            what,
-            " is empty: name one or more, or leave it out for all rows",
-        )),
-        false => check_length(what, &[(what, &text)]).map(|()| text),
+    let given = if value.is_instance_of::<PyString>() {
+        text(what, value)?
+    } else {
+        let all = value
+            .try_iter()
+            .map_err(|_| wrong_type(what, "a str, or several", value))?
+            .map(|one| text(what, &one?))
+            .collect::<PyResult<Vec<_>>>()?;
+        if all.iter().any(|one| one.is_empty() || one.contains(',')) {
+            return Err(wrong(what, " must not contain an empty text or a comma"));
+        }
+        all.join(",")
     };
-    if value.is_instance_of::<PyString>() {
-        return given(what, text(what, value)?);
+    // The service may take an empty value for none, and send all rows.
+    if given.is_empty() {
+        let why = " is empty: name one or more, or leave it out for all rows";
+        return Err(wrong(what, why));
     }
-    let all = value
-        .try_iter()
-        .map_err(|_| wrong_type(what, "a str, or several", value))?;
-    let all = all
-        .map(|one| text(what, &one?))
-        .collect::<PyResult<Vec<_>>>()?;
-    if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        return Err(wrong(what, " must not contain an empty text or a comma"));
-    }
-    given(what, all.join(","))
+    check_length(what, &[(what, &given)]).map(|()| given)
 }
 
 pub fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -319,28 +307,6 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         .to_str()
         .map_err(|_| wrong(what, " contains invalid characters (lone surrogates)"))
 }
-
-/// Arguments that are texts, by name, for `from_py_with`.
-macro_rules! texts {
-    ($($name:ident)*) => {
-        $(pub fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-            borrowed(stringify!($name), value)
-        })*
-    };
-}
-
-texts! { method path items has_more thread_id by }
-
-/// Texts that may be `None`.
-macro_rules! optional_texts {
-    ($($name:ident)*) => {
-        $(pub fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
-            if value.is_none() { Ok(None) } else { borrowed(stringify!($name), value).map(Some) }
-        })*
-    };
-}
-
-optional_texts! { next_cursor resume base_url organization }
 
 pub fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
@@ -375,11 +341,13 @@ pub fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)
         .map(|value| mapping_items("params", value))
         .transpose()?;
     for (name, value) in given.unwrap_or_default() {
-        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            for value in value.try_iter()? {
-                pairs.extend(param(&name, &value?)?.map(|value| (name.clone(), value)));
-            }
+        let is_repeated = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+        let values = if is_repeated {
+            value.extract()?
         } else {
+            vec![value]
+        };
+        for value in values {
             pairs.extend(param(&name, &value)?.map(|value| (name.clone(), value)));
         }
     }
@@ -474,15 +442,19 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'p
     import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
-/// A class of `docplatform.types`.
-pub fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    import(py, "docplatform.types")?.getattr(name)
+/// A named tuple of `docplatform.types`.
+pub fn named_tuple<'py>(
+    py: Python<'py>,
+    class: &str,
+    values: impl Arguments<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    import(py, "docplatform.types")?
+        .getattr(class)?
+        .call_out(values)
 }
 
 pub fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals")?
-        .call_out((totals.human, totals.ai, totals.total))?
-        .unbind())
+    Ok(named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))?.unbind())
 }
 
 /// The items of a `dict[str, str]`.
@@ -511,7 +483,7 @@ fn mapping_items<'py>(
 
 /// Ids of projects, or one id. Repeats are left out.
 pub fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
+    let what = |id: &str| format!("projects: \"{}\"", safe(id, 60));
     ids(value)?
         .iter()
         .map(|id| Ok(Segment::parse(what(id), id)?))

@@ -11,7 +11,6 @@ use crate::python::prelude::*;
 
 /// Whether the first or the last slice of a range is shorter than a whole day, week or month, for plots.
 #[pyfunction]
-#[pyo3(signature = (every, date_from, date_to))]
 pub fn _is_cut(
     every: Option<Every>,
     date_from: &Bound<'_, PyAny>,
@@ -118,7 +117,7 @@ pub fn compared(
 }
 
 /// The two ends of a range, from a period or from dates. The second end is exclusive.
-fn ends(
+pub fn ends(
     name: Option<&Bound<'_, PyAny>>,
     from: Option<&Bound<'_, PyAny>>,
     to: Option<&Bound<'_, PyAny>>,

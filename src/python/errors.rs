@@ -98,13 +98,17 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
 }
 
 pub fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
-    convert::named_tuple(py, "Attempt")?.call_out((
-        attempt.number,
-        attempt.status,
-        attempt.class.map(|_| attempt.error.as_str()),
-        attempt.elapsed.as_secs_f64(),
-        attempt.waited.as_secs_f64(),
-    ))
+    convert::named_tuple(
+        py,
+        "Attempt",
+        (
+            attempt.number,
+            attempt.status,
+            attempt.class.map(|_| attempt.error.as_str()),
+            attempt.elapsed.as_secs_f64(),
+            attempt.waited.as_secs_f64(),
+        ),
+    )
 }
 
 impl From<Error> for PyErr {

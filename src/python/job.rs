@@ -17,7 +17,7 @@ pub struct PyJob {
 }
 
 pub fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, PyJob { inner: job })?.into_any())
+    PyJob { inner: job }.into_py_any(py)
 }
 
 /// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
@@ -44,33 +44,17 @@ pub fn argument<'a>(
 }
 
 getters! {
-    PyJob as Job, slf:
-    id = slf.get().inner.id.as_str();
-    status = slf.get().inner.status.as_str();
-    source = convert::named_tuple(slf.py(), "Source")?
-        .call_out((slf.get().inner.repository.as_deref(), slf.get().inner.reference.as_deref()))?;
-    model = slf.get().inner.model.as_deref();
-    pr_link = slf.get().inner.pr_link.as_deref();
-    created_at = slf.get().inner.created_at.map(|at| datetime(slf.py(), at)).transpose()?;
-    archived_at = slf.get().inner.archived_at.map(|at| datetime(slf.py(), at)).transpose()?;
-    project_id = slf.get().inner.project.as_str();
-    is_final = slf.get().inner.is_final();
-    raw = convert::json_out(slf.py(), &slf.get().inner.raw)?;
-}
-
-impl PyJob {
-    /// The keys of `to_dict`, in order.
-    const FIELDS: [&str; 9] = [
-        "id",
-        "status",
-        "source",
-        "model",
-        "pr_link",
-        "created_at",
-        "archived_at",
-        "project_id",
-        "is_final",
-    ];
+    PyJob as Job, |slf, py| job = &slf.get().inner;
+    id = job.id.as_str();
+    status = job.status.as_str();
+    source = convert::named_tuple(py, "Source", (job.repository.as_deref(), job.reference.as_deref()))?;
+    model = job.model.as_deref();
+    pr_link = job.pr_link.as_deref();
+    created_at = job.created_at.map(|at| datetime(py, at)).transpose()?;
+    archived_at = job.archived_at.map(|at| datetime(py, at)).transpose()?;
+    project_id = job.project.as_str();
+    is_final = job.is_final();
+    raw = convert::json_out(py, &job.raw)?;
 }
 
 #[pymethods]
@@ -78,16 +62,23 @@ impl PyJob {
     #[doc = doc!("Job.to_dict")]
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(slf.py());
-        for name in Self::FIELDS {
+        for name in [
+            "id",
+            "status",
+            "source",
+            "model",
+            "pr_link",
+            "created_at",
+            "archived_at",
+            "project_id",
+            "is_final",
+        ] {
             let value = slf.getattr(name)?;
-            dict.set_item(
-                name,
-                if name == "source" {
-                    value.call_method_out("_asdict", ())?
-                } else {
-                    value
-                },
-            )?;
+            let value = match name {
+                "source" => value.call_method_out("_asdict", ())?,
+                _ => value,
+            };
+            dict.set_item(name, value)?;
         }
         Ok(dict)
     }
@@ -95,12 +86,12 @@ impl PyJob {
     fn __repr__(&self) -> String {
         let link = self.inner.pr_link.as_deref().map_or_else(
             || "None".to_owned(),
-            |link| format!("'{}'", crate::text::safe(link, 200)),
+            |link| format!("'{}'", safe(link, 200)),
         );
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
             self.inner.id.shown(),
-            crate::text::safe(&self.inner.status, 60),
+            safe(&self.inner.status, 60),
         )
     }
 

@@ -10,8 +10,7 @@ const DEBUG: u8 = 10;
 
 fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
     HOOKS.get_or_try_init(py, || {
-        let hooks = import(py, "docplatform._hooks.logging")?;
-        let get = |name| hooks.getattr(name).map(Bound::unbind);
+        let get = |name| convert::hook(py, "logging", name).map(Bound::unbind);
         Ok([get("logger")?, get("log")?, get("watch")?])
     })
 }

@@ -15,8 +15,8 @@
 
 /// The docstring of a public class or member, from `_native.pyi`: see `build.rs`.
 macro_rules! doc {
-    ($member:literal) => {
-        include_str!(concat!(env!("OUT_DIR"), "/docstrings/", $member))
+    ($($part:tt)*) => {
+        include_str!(concat!(env!("OUT_DIR"), "/docstrings/", $($part)*))
     };
 }
 
@@ -24,25 +24,22 @@ macro_rules! doc {
 /// literal. `tests/client/test_clients.py` calls each method with what its signature says.
 macro_rules! signed {
     ($method:ident) => {
-        include_str!(concat!(
-            env!("OUT_DIR"),
-            "/docstrings/Client.",
-            stringify!($method),
-            "()"
-        ))
+        doc!("Client.", stringify!($method), "()")
     };
 }
 
-/// The properties of a class, with their docstrings. Each is made of the object, which is bound to the name before its value.
+/// The properties of a class, with their docstrings. Each is made of the interpreter and of what its object holds, which are bound to
+/// these names.
 macro_rules! getters {
-    ($class:ident as $public:ident, $slf:ident: $($name:ident = $value:expr;)*) => {
+    ($class:ident as $public:ident, |$slf:ident, $py:ident| $held:ident = $holds:expr; $($name:ident = $value:expr;)*) => {
         #[pymethods]
         impl $class {
             $(
-                #[doc = include_str!(concat!(env!("OUT_DIR"), "/docstrings/", stringify!($public), ".", stringify!($name)))]
+                #[doc = doc!(stringify!($public), ".", stringify!($name))]
                 #[getter]
                 fn $name<'py>($slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-                    pyo3::IntoPyObjectExt::into_bound_py_any($value, $slf.py())
+                    let ($py, $held) = ($slf.py(), $holds);
+                    $value.into_bound_py_any($py)
                 }
             )*
         }
@@ -85,33 +82,20 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::bridge::DrivenOperation;
-    #[pymodule_export]
-    use super::client::options::{_api_key, _check, _proxy, CheckedKey};
-    #[pymodule_export]
-    use super::client::{_panic, AsyncClient, BlockingClient};
-    #[pymodule_export]
-    use super::convert::{_endpoints, _safe};
-    #[pymodule_export]
-    use super::dates::{_begun, _is_cut, _period};
-    #[pymodule_export]
-    use super::job::{_job, PyJob};
-    #[pymodule_export]
-    use super::listing::{
-        AsyncPages, AsyncRows, AsyncVisitors, CurrentRows, ListedRows, Pages, Visitors,
+    use super::{
+        bridge::DrivenOperation,
+        client::options::{_api_key, _check, _proxy, CheckedKey},
+        client::{_panic, AsyncClient, BlockingClient},
+        convert::{_endpoints, _safe},
+        dates::{_begun, _is_cut, _period},
+        job::{_job, PyJob},
+        listing::{AsyncPages, AsyncRows, AsyncVisitors, CurrentRows, ListedRows, Pages, Visitors},
+        table::comparison::{_comparison, _site_change, Comparison},
+        table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows},
+        table::fix::FixList,
+        table::whole_file::PyWholeFile,
+        table::{_table, BaseTable, TrendTable, VisitorTable},
+        tracing::_instrument,
+        words::_all_parts,
     };
-    #[pymodule_export]
-    use super::table::comparison::{_comparison, _site_change, Comparison};
-    #[pymodule_export]
-    use super::table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows};
-    #[pymodule_export]
-    use super::table::fix::FixList;
-    #[pymodule_export]
-    use super::table::whole_file::PyWholeFile;
-    #[pymodule_export]
-    use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
-    #[pymodule_export]
-    use super::tracing::_instrument;
-    #[pymodule_export]
-    use super::words::_all_parts;
 }

@@ -2,6 +2,7 @@
 
 pub(super) use std::sync::Arc;
 
+pub(super) use pyo3::IntoPyObjectExt as _;
 pub(super) use pyo3::exceptions::{
     PyException, PyIndexError, PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
@@ -20,3 +21,4 @@ pub(super) use crate::python::bridge::operation::{Face, Next, Operation};
 pub(super) use crate::python::convert::ProjectId;
 pub(super) use crate::python::{convert, errors};
 pub(super) use crate::text::message::{Advice, Message, Setting, message};
+pub(super) use crate::text::safe;

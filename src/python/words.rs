@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use pyo3::IntoPyObjectExt as _;
 use pythonize::pythonize;
 use serde_json::Value;
 

@@ -23,7 +23,7 @@ MAX_DIGITS = 10**15
 """Integers from here on lose digits in Excel, so that they are written as text."""
 FIRST_DAY = date(1900, 3, 1)
 """Excel takes 1900 for a leap year, so that earlier days are written as text."""
-WIDTHS = {"str": 60, "date": 12, "datetime": 20}
+WIDTHS = {"text": 60, "json": 60, "time": 20}
 """How wide a column is, in characters; a number's is 12."""
 
 
@@ -53,14 +53,14 @@ def write(table: Table, path: str | os.PathLike[str]) -> None:
             sheet._opt_close()
 
 
-def _fill(sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: Table) -> None:
+def _fill(sheet: Any, workbook: Any, columns: Sequence[tuple[str, str, bool]], table: Table) -> None:
     formats = {
-        "date": workbook.add_format({"num_format": "yyyy-mm-dd"}),
-        "datetime": workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
-        "i64": workbook.add_format({"num_format": "#,##0"}),
+        "days": workbook.add_format({"num_format": "yyyy-mm-dd"}),
+        "time": workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
     }
+    formats["count"] = formats["int"] = workbook.add_format({"num_format": "#,##0"})
     head = workbook.add_format({"bold": True})
-    for at, (name, kind) in enumerate(columns):
+    for at, (name, kind, _) in enumerate(columns):
         sheet.set_column(at, at, WIDTHS.get(kind, 12))
         sheet.write_string(0, at, _text(name, 0, "the header"), head)
     sheet.freeze_panes(1, 0)
@@ -70,7 +70,7 @@ def _fill(sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: 
         # By column, and then row by row, as the sheet is written.
         rows = zip(*table._part(first, first + ROWS_AT_ONCE), strict=True)
         for number, row in enumerate(rows, first + 1):
-            for at, ((name, kind), value) in enumerate(zip(columns, row, strict=True)):
+            for at, ((name, kind, _), value) in enumerate(zip(columns, row, strict=True)):
                 _cell(sheet, number, at, name, value, formats.get(kind))
 
 

@@ -67,7 +67,10 @@ def to_pandas(table: Table) -> Any:
     import pandas as pd
 
     columns: dict[str, Any] = {}
-    for name, kind in table._columns().items():
+    schema = table._schema()
+    for name, kind, is_own in schema:
+        if not is_own:
+            break
         if kind == "days":
             days = np.frombuffer(table._numbers(name), dtype="datetime64[D]")
             columns[name] = days.astype("datetime64[s]")
@@ -86,7 +89,8 @@ def to_pandas(table: Table) -> Any:
             columns[name] = pd.DatetimeIndex(instants).tz_localize("UTC")
         else:
             columns[name] = _values(pd, table, name, kind)
-    for name, (kind, values) in table._extras().items():
+    kinds = [kind for _, kind, is_own in schema if not is_own]
+    for kind, (name, values) in zip(kinds, table._extras().items(), strict=True):
         columns[name] = pd.Series(values, dtype=_dtypes(pd)[kind])
     return pd.DataFrame(columns, index=None if columns else range(len(table)), copy=False)
 

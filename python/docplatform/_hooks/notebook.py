@@ -106,16 +106,15 @@ def _rows(table: Table, caption: str, end: str = "first") -> str:
     most = _shown_of(table)
     start = len(table) - most if end == "last" else 0
     parts = table._part(start, start + most)
-    columns = dict(zip((name for name, _ in table._schema()), parts, strict=True))
+    schema = table._schema()
     # Extra columns of the service are left out if these rows have no value for them.
-    own = len(table._columns())
-    names = [
-        name
-        for at, (name, values) in enumerate(columns.items())
-        if at < own or any(value is not None for value in values)
-    ]
-    rows = [{name: columns[name][at] for name in names} for at in range(most)]
-    return _grid(caption, rows, names)
+    columns = {
+        name: values
+        for (name, _, is_own), values in zip(schema, parts, strict=True)
+        if is_own or any(value is not None for value in values)
+    }
+    rows = [{name: values[at] for name, values in columns.items()} for at in range(most)]
+    return _grid(caption, rows, list(columns))
 
 
 def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ def _name_bars(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def trend(table: TrendTable, ax: Axes | None) -> Axes:
     """People and AI agents by slice, each over the day that its slice begins with."""
-    if "path" in table._columns():
+    if ("path", "text", True) in table._schema():
         raise ValueError(
             "plot() draws the whole site by slice; this trend has a row for each path: use by_path=False"
         )

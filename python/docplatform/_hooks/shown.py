@@ -26,6 +26,8 @@ MAX_TEXT = 2_000
 GAP = "…"
 ASCII = str.maketrans("│┆─═┌┬┐╞╪╡└┴┘…\u2212", "||-=+++++++++~-")
 """What takes the place of characters that a code page of Windows lacks."""
+TYPES = {"days": "date", "count": "i64", "int": "i64", "float": "f64", "bool": "bool", "time": "datetime"}
+"""What a column holds, as polars names it; the others are texts."""
 
 
 def text(table: Table) -> str:
@@ -37,20 +39,20 @@ def text(table: Table) -> str:
         columns = [column for column in schema if column[0] in {"path", "query", "readers", "why"}]
         notes = [f"{_safe(note, MAX_TEXT)}." for note in table.warnings]
     parts = [(0, count)] if count <= WHOLE else [(0, HEAD), (count - HEAD, count)]
-    names = [name for name, _ in schema]
+    names = [name for name, *_ in schema]
     values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
     cells = [
         [
             _safe(name, MAX_TEXT),
             "---",
-            kind,
+            TYPES.get(kind, "str"),
             *(value(one) for one in values[0][name]),
             *(cell for rest in values[1:] for cell in (GAP, *(value(one) for one in rest[name]))),
         ]
-        for name, kind in columns
+        for name, kind, _ in columns
     ]
     shape = f"shape: ({count:,}, {len(schema)}){order(table)}"
-    return printable([shape, boxed(cells, [kind in {"i64", "f64"} for _, kind in columns], 3), *notes])
+    return printable([shape, boxed(cells, [kind in {"count", "int", "float"} for _, kind, _ in columns], 3), *notes])
 
 
 def printable(lines: list[str]) -> str:
@@ -88,7 +90,7 @@ def boxed(cells: list[list[str]], right: list[bool], head: int) -> str:
 
 def column(table: Table, name: str) -> str:
     """What to write instead of ``table["path"]``."""
-    known = [column for column, _ in table._schema()]
+    known = [column for column, *_ in table._schema()]
     name = _safe(name, 60)
     if name not in known:
         return (
@@ -108,7 +110,7 @@ def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
 
     frame = f"to_pandas().{name}"
     public = [one for one in dir(owner) if not one.startswith("_")]
-    if isinstance(owner, Table) and name in dict(owner._schema()):
+    if isinstance(owner, Table) and name in {column for column, *_ in owner._schema()}:
         advice = column(owner, name)
     elif meant := get_close_matches(name, public, 1, ALIKE):
         advice = f"did you mean {meant[0]!r}?"

@@ -63,7 +63,7 @@ impl Running {
         let mut about = LogFields::default();
         let note = match (job, write) {
             (Some(job), _) => {
-                let shown = crate::text::safe(&job, MAX_SEGMENT);
+                let shown = safe(&job, MAX_SEGMENT);
                 let what = format!("job {shown} keeps running");
                 about.job_id = Some(shown);
                 message![what, Advice::WaitForJob { job }]

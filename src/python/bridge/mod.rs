@@ -247,13 +247,13 @@ static DRIVE: PyOnceLock<DriveHooks> = PyOnceLock::new();
 
 fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
     DRIVE.get_or_try_init(py, || {
-        let module = import(py, "docplatform._hooks.drive")?;
+        let get = |name| convert::hook(py, "drive", name).map(Bound::unbind);
         Ok(DriveHooks {
-            coroutine: module.getattr("drive")?.unbind(),
-            turn: module.getattr("TURN")?.unbind(),
-            future: module.getattr("future")?.unbind(),
-            offload: module.getattr("offload")?.unbind(),
-            named: module.getattr("named")?.unbind(),
+            coroutine: get("drive")?,
+            turn: get("TURN")?,
+            future: get("future")?,
+            offload: get("offload")?,
+            named: get("named")?,
         })
     })
 }

@@ -63,10 +63,10 @@ pub struct Callbacks {
     /// The functions of its client.
     hooks: Option<Arc<Hooks>>,
     /// The results of many jobs, and the function that gets each.
-    pub batch: Option<BatchResults>,
+    pub batch: Option<Arc<BatchResults>>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub progress: Option<Py<PyAny>>,
-    /// Takes rows as dicts as their pages come.
+    /// Takes rows as dicts as their pages come, while others are on their way.
     pub rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
 }
@@ -161,21 +161,9 @@ impl Operation {
         self
     }
 
-    /// Keeps the results of a batch of jobs as they come.
-    pub fn batch(mut self, batch: BatchResults) -> Self {
-        self.callbacks.batch = Some(batch);
-        self
-    }
-
     /// Shows on `progress` how many rows came.
     pub fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.callbacks.progress = progress;
-        self
-    }
-
-    /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
-    pub fn rows(mut self, list: Option<Py<PyList>>) -> Self {
-        self.callbacks.rows = list;
         self
     }
 
@@ -365,8 +353,8 @@ impl Running {
                 let Some((name, result)) = batch.ended(py, at)? else {
                     return Ok(None);
                 };
-                let done = batch.done(py).into_pyobject(py)?.into_any();
-                progress::show(&mut self.callbacks.progress, intern!(py, "update"), (done,))?;
+                let done = (batch.done(py),);
+                progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
                 let Some(on_done) = &batch.on_done else {
                     return Ok(None);
                 };
@@ -391,7 +379,6 @@ impl Running {
             InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
-                    let rows = rows.into_pyobject(py)?.into_any();
                     progress::show(&mut self.callbacks.progress, intern!(py, "update"), (rows,))?;
                 }
             }

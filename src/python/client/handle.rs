@@ -32,8 +32,8 @@ struct Pool {
 /// The part of a client that both faces share: its settings, and the way to its connections.
 pub struct Handle {
     options: Options,
-    hooks: Arc<Hooks>,
-    settings: Arc<Settings>,
+    pub hooks: Arc<Hooks>,
+    pub settings: Arc<Settings>,
     /// `None` after `close`. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
     stats: Arc<Stats>,
@@ -42,22 +42,17 @@ pub struct Handle {
 }
 
 impl Handle {
-    pub fn new(
-        py: Python<'_>,
-        options: Options,
-        hooks: Hooks,
-        stats: Arc<Stats>,
-    ) -> PyResult<Self> {
-        Self::of(py, resolve(py, options, |_| true)?, hooks, stats)
+    pub fn new(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
+        Self::of(py, resolve(py, options, |_| true)?, hooks)
     }
 
     /// The same for options that want nothing from the environment.
-    pub fn of(py: Python<'_>, options: Options, hooks: Hooks, stats: Arc<Stats>) -> PyResult<Self> {
+    pub fn of(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
         // The first client gives the logger its null handler.
         import(py, "docplatform._hooks.logging")?;
         // At the first call the process may have no descriptor left to read this file.
         import(py, "docplatform._hooks.drive")?;
-        let settings = Arc::new(options.check()?);
+        let (settings, stats) = (Arc::new(options.check()?), Arc::default());
         let store = open_store(py, &options, &settings)?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
         look(py, &pool.client)?;
@@ -150,14 +145,6 @@ impl Handle {
         Ok(settings.into())
     }
 
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    pub fn hooks(&self) -> &Arc<Hooks> {
-        &self.hooks
-    }
-
     /// Closes the client. Returns the end of the store's work, if there is any.
     pub fn close(&self) -> Option<PendingWork<()>> {
         drop(lock(&self.pool).take()?);
@@ -195,7 +182,7 @@ impl Handle {
     /// The path of the store's file.
     fn store_path(&self) -> Option<String> {
         let path = self.settings.store.as_ref()?.path.to_string_lossy();
-        Some(crate::text::safe(&path, 256))
+        Some(safe(&path, 256))
     }
 
     /// How many requests the budget allows now, as far as this client knows.
@@ -246,13 +233,11 @@ impl Handle {
     pub fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
-        convert::named_tuple(py, "Stats")?.call_out((
-            stats.requests,
-            stats.retries,
-            stats.waited,
-            requests,
-            jobs,
-        ))
+        convert::named_tuple(
+            py,
+            "Stats",
+            (stats.requests, stats.retries, stats.waited, requests, jobs),
+        )
     }
 
     /// The requests and the new jobs that the budgets allow now. The file is never read, because this may run in the event loop and
@@ -266,10 +251,7 @@ impl Handle {
     }
 
     /// The content of its pickle. An error if that would include a secret.
-    pub fn reduce<'py>(
-        &self,
-        class: &Bound<'py, PyType>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, ())> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(
@@ -283,7 +265,7 @@ impl Handle {
         let make = import(py, "functools")?
             .getattr("partial")?
             .call_out_with((class,), Some(&settings))?;
-        Ok((make, PyTuple::empty(py)))
+        Ok((make, ()))
     }
 }
 

@@ -25,17 +25,16 @@ impl BaseClient {
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        self.write(py, || {
-            let client = self.handle.client()?;
-            let prompt = convert::prompt(prompt)?;
-            let once = convert::once_name(&client, once)?;
-            let project = client.project(project_id.as_deref())?;
-            let create = move |client: Client, inbox: Arc<Inbox>| async move {
-                let client = client.on_budget(on_budget);
-                job::once::write(&client, project, None, prompt, once, &*inbox).await
-            };
-            Ok(self.op("Client.create_job", create, wrap_job))
-        })
+        self.write_job(
+            "Client.create_job",
+            py,
+            None,
+            prompt,
+            once,
+            on_budget,
+            project_id,
+            None,
+        )
     }
 
     #[doc = doc!("Client.get_job")]
@@ -48,11 +47,10 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let (project, job) = self.locate(job, project_id.as_deref())?;
         let get = |client, inbox: Arc<Inbox>| async move {
-            job::get(&client, &project, &job.id, None, &*inbox)
-                .await
-                .map(|(job, _)| job)
+            job::get(&client, &project, &job.id, None, &*inbox).await
         };
-        self.face.run(py, self.op("Client.get_job", get, wrap_job))
+        let op = self.op("Client.get_job", get, |py, (job, _)| wrap_job(py, job));
+        self.face.run(py, op)
     }
 
     #[doc = doc!("Client.send_message")]
@@ -65,15 +63,16 @@ impl BaseClient {
         once: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        self.write(py, || {
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
-            let prompt = convert::prompt(prompt)?;
-            let once = convert::once_name(&self.handle.client()?, once)?;
-            let send = |client, inbox: Arc<Inbox>| async move {
-                job::once::write(&client, project, Some(id), prompt, once, &*inbox).await
-            };
-            Ok(self.op("Client.send_message", send, wrap_job))
-        })
+        self.write_job(
+            "Client.send_message",
+            py,
+            Some(job),
+            prompt,
+            once,
+            WaitOrStop::Wait,
+            project_id,
+            None,
+        )
     }
 
     #[doc = signed!(wait_for_job)]
@@ -96,10 +95,11 @@ impl BaseClient {
             prompt: None,
             is_named: false,
         };
-        let wait = move |client, inbox: Arc<Inbox>| async move {
-            wait::wait(&client, target, &how, &*inbox).await
-        };
-        let op = self.op("Client.wait_for_job", wait, wrap_job);
+        let op = self.op(
+            "Client.wait_for_job",
+            move |client, inbox| async move { wait::wait(&client, target, &how, &*inbox).await },
+            wrap_job,
+        );
         self.face.run(py, op.on_poll(on_poll))
     }
 
@@ -115,26 +115,16 @@ impl BaseClient {
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let (how, on_poll) = wait_options("run_job", options)?;
-        self.write(py, || {
-            let how = how.validate()?;
-            let client = self.handle.client()?;
-            let prompt = convert::prompt(prompt)?;
-            let once = convert::once_name(&client, once)?;
-            let is_named = once.is_some();
-            let project = client.project(project_id.as_deref())?;
-            let run = move |client: Client, inbox: Arc<Inbox>| async move {
-                let creating = client.on_budget(on_budget);
-                let task = prompt.clone();
-                let job = job::once::write(&creating, project, None, task, once, &*inbox).await?;
-                let target = Target {
-                    is_named,
-                    ..Target::just_written(job, prompt)
-                };
-                wait::wait(&client, target, &how, &*inbox).await
-            };
-            Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
-        })
+        self.write_job(
+            "Client.run_job",
+            py,
+            None,
+            prompt,
+            once,
+            on_budget,
+            project_id,
+            Some(wait_options("run_job", options)?),
+        )
     }
 
     #[doc = signed!(run_jobs)]
@@ -168,22 +158,26 @@ impl BaseClient {
         let most = Some(tasks.len() as u64);
         let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, JOBS)?;
         let batch = Batch::new(tasks.len());
-        let results = BatchResults {
+        let results = Arc::new(BatchResults {
             batch: Arc::clone(&batch),
             names: PyList::new(py, names)?.unbind(),
             results: PyDict::new(py).unbind(),
             on_done,
             also_final: how.also_final.clone(),
-        };
-        let report = results.clone_ref(py);
-        let run = move |client: Client, inbox: Arc<Inbox>| async move {
-            let creating = client.on_budget(on_budget);
-            let limits = (concurrency, &how);
-            batch::run(&creating, &client, &project, tasks, limits, &batch, &*inbox).await;
-            Ok(())
-        };
-        let op = self.op("Client.run_jobs", run, move |py, ()| report.report(py));
-        self.face.run(py, op.batch(results).progress(bar))
+        });
+        let report = Arc::clone(&results);
+        let mut op = self.op(
+            "Client.run_jobs",
+            move |client, inbox| async move {
+                let creating = client.on_budget(on_budget);
+                let limits = (concurrency, &how);
+                batch::run(&creating, &client, &project, tasks, limits, &batch, &*inbox).await;
+                Ok(())
+            },
+            move |py, ()| report.report(py),
+        );
+        op.callbacks.batch = Some(results);
+        self.face.run(py, op.progress(bar))
     }
 
     #[doc = doc!("Client.resolve_once")]
@@ -195,20 +189,12 @@ impl BaseClient {
         job: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
-        let (job, project) = match job {
-            Some(job) => job_argument(job, project_id.as_deref())
-                .map(|(job, project)| (Some(job), project))?,
-            None => (None, project_id.as_deref()),
-        };
-        let project = client.project(project)?;
+        let (project, job) = self.locate_any(job, project_id.as_deref())?;
         let resolve =
             |client, _| async move { job::once::resolve(&client, &project, name, job).await };
-        self.face.run(
-            py,
-            self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())),
-        )
+        let op = self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None()));
+        self.face.run(py, op)
     }
 
     /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it was begun.
@@ -216,28 +202,24 @@ impl BaseClient {
     fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> PyResult<Py<PyAny>> {
         let project = self.handle.client()?.project(project_id.as_deref())?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
-        let op = self.op(
-            "Client._once",
-            list,
-            |py, listed: Vec<(Creation, NameState)>| {
-                let list = PyList::empty(py);
-                for (creation, state) in listed {
-                    let (kind, done, doing) = match &creation.message_to {
-                        None => ("creation", "created", "being created"),
-                        Some(_) => ("message", "sent", "being sent"),
-                    };
-                    let state = match state {
-                        NameState::Created => done,
-                        NameState::Creating => doing,
-                        NameState::Unknown => "unknown",
-                    };
-                    let begun = datetime(py, timestamp(creation.begun))?;
-                    let job = creation.job.map(|job| job.id).or(creation.message_to);
-                    list.append((creation.key.name, kind, state, job, begun))?;
-                }
-                Ok(list.into_any().unbind())
-            },
-        );
+        let op = self.op("Client._once", list, |py, listed| {
+            let item = |(creation, state): (Creation, NameState)| {
+                let (kind, done, doing) = match &creation.message_to {
+                    None => ("creation", "created", "being created"),
+                    Some(_) => ("message", "sent", "being sent"),
+                };
+                let state = match state {
+                    NameState::Created => done,
+                    NameState::Creating => doing,
+                    NameState::Unknown => "unknown",
+                };
+                let begun = datetime(py, timestamp(creation.begun))?;
+                let job = creation.job.map(|job| job.id).or(creation.message_to);
+                Ok((creation.key.name, kind, state, job, begun))
+            };
+            let listed: PyResult<Vec<_>> = listed.into_iter().map(item).collect();
+            listed?.into_py_any(py)
+        });
         self.face.run(py, op)
     }
 
@@ -252,19 +234,16 @@ impl BaseClient {
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let (how, on_poll) = wait_options("follow_up", options)?;
-        self.write(py, || {
-            let how = how.validate()?;
-            let (project, NamedJob { id, .. }) = self.locate(job, project_id.as_deref())?;
-            let prompt = convert::prompt(prompt)?;
-            let once = convert::once_name(&self.handle.client()?, once)?;
-            let run = move |client, inbox: Arc<Inbox>| async move {
-                let (to, text) = (Some(id), prompt.clone());
-                let job = job::once::write(&client, project, to, text, once, &*inbox).await?;
-                wait::wait(&client, Target::just_written(job, prompt), &how, &*inbox).await
-            };
-            Ok(self.op("Client.follow_up", run, wrap_job).on_poll(on_poll))
-        })
+        self.write_job(
+            "Client.follow_up",
+            py,
+            Some(job),
+            prompt,
+            once,
+            WaitOrStop::Wait,
+            project_id,
+            Some(wait_options("follow_up", options)?),
+        )
     }
 }
 
@@ -278,6 +257,58 @@ impl BaseClient {
         let client = self.handle.client()?;
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))
+    }
+
+    /// The same for a job that there may be.
+    fn locate_any(
+        &self,
+        job: Option<&Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<(Segment, Option<NamedJob>)> {
+        match job {
+            Some(job) => self
+                .locate(job, project_id)
+                .map(|(project, job)| (project, Some(job))),
+            None => Ok((self.handle.client()?.project(project_id)?, None)),
+        }
+    }
+
+    /// Sends a prompt to a job, or to a new one, and may `wait` for the job.
+    fn write_job(
+        &self,
+        name: &'static str,
+        py: Python<'_>,
+        job: Option<&Bound<'_, PyAny>>,
+        prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
+        wait: Option<(WaitOptions, Option<Py<PyAny>>)>,
+    ) -> PyResult<Py<PyAny>> {
+        let (how, on_poll) = wait.unzip();
+        self.write(py, || {
+            let how = how.map(WaitOptions::validate).transpose()?;
+            let (project, job) = self.locate_any(job, project_id.as_deref())?;
+            let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&self.handle.client()?, once)?;
+            let is_named = job.is_none() && once.is_some();
+            let op = self.op(
+                name,
+                move |client, inbox| async move {
+                    let writer = client.on_budget(on_budget);
+                    let (to, text) = (job.map(|job| job.id), prompt.clone());
+                    let job = job::once::write(&writer, project, to, text, once, &*inbox).await?;
+                    let Some(how) = how else { return Ok(job) };
+                    let target = Target {
+                        is_named,
+                        ..Target::just_written(job, prompt)
+                    };
+                    wait::wait(&client, target, &how, &*inbox).await
+                },
+                wrap_job,
+            );
+            Ok(op.on_poll(on_poll.flatten()))
+        })
     }
 }
 
@@ -299,7 +330,7 @@ fn wait_options(
     for (name, value) in options.into_iter().flatten() {
         let name = convert::text("an argument's name", &name)?;
         match name.as_str() {
-            "timeout" => how.timeout = convert::optional_seconds(&name, &value)?,
+            "timeout" => how.timeout = convert::optional(&name, &value, convert::seconds)?,
             "poll_interval" => how.poll_interval = Some(convert::seconds(&name, &value)?),
             "max_poll_interval" => how.max_poll_interval = Some(convert::seconds(&name, &value)?),
             "final" => how.also_final = convert::final_statuses(&value)?,

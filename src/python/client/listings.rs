@@ -1,13 +1,15 @@
 //! The client's methods for listings and for single objects.
 
 use crate::client::Call;
+use crate::config::url::Template;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
-use crate::listing::{Listing, Shape};
+use crate::listing::{self, Listing, Shape};
 use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
+use crate::python::dates;
+use crate::python::listing::rows;
 use crate::python::prelude::*;
-use crate::python::{dates, listing};
 
 /// A method for each endpoint, which lists it.
 macro_rules! listing_methods {
@@ -24,7 +26,7 @@ macro_rules! listing_methods {
                     options: Option<&Bound<'_, PyDict>>,
                 ) -> PyResult<Py<PyAny>> {
                     let reader = listing_reader(endpoint::$endpoint, &self.handle, period, options)?;
-                    listing::rows(py, self.face, reader)
+                    rows(py, self.face, reader)
                 }
             )*
         }
@@ -60,14 +62,15 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse(Setting::ThreadId, thread_id)?;
-        let call = request::get(
-            &self.handle.client()?,
+        self.object(
+            "Client.conversation",
+            py,
             THREAD,
-            project_id.as_deref(),
             Some(id),
             (None, None),
-        )?;
-        self.object("Client.conversation", py, call, on_budget)
+            on_budget,
+            project_id,
+        )
     }
 
     #[doc = signed!(caller_stats)]
@@ -84,18 +87,19 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let dates = dates::range(period, date_from, date_to)?;
-        let call = request::get(
-            &self.handle.client()?,
+        self.object(
+            "Client.caller_stats",
+            py,
             CALLER_STATS,
-            project_id.as_deref(),
             None,
             dates,
-        )?;
-        self.object("Client.caller_stats", py, call, on_budget)
+            on_budget,
+            project_id,
+        )
     }
 
     #[doc = signed!(paginate)]
-    #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
+    #[pyo3(signature = (path, *, items, has_more = "hasMore".to_owned(), next_cursor = None, params = None,
         page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = WaitOrStop::Wait,
         project_id = None),
         text_signature = None)]
@@ -103,36 +107,33 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = convert::path)] path: &str,
-        #[pyo3(from_py_with = convert::items)] items: &str,
-        #[pyo3(from_py_with = convert::has_more)] has_more: &str,
-        #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<&str>,
+        #[pyo3(from_py_with = convert::items)] items: String,
+        #[pyo3(from_py_with = convert::has_more)] has_more: String,
+        #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<String>,
         params: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
         #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
-        #[pyo3(from_py_with = convert::resume)] resume: Option<&str>,
+        #[pyo3(from_py_with = convert::resume)] resume: Option<String>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let (strict, refresh, resume) = (false, false, resume.map(str::to_owned));
         let arguments = PagingArguments {
             page_size,
             offset,
             max_rows,
             prefetch,
-            strict,
             resume,
             on_budget,
-            refresh,
+            ..PagingArguments::default()
         };
         let client = self.handle.client()?;
         let template = request::plain_path(path)?;
         let query = convert::params(params)?;
-        let next_cursor = next_cursor.map(str::to_owned);
         let shape = Shape {
-            items: items.to_owned(),
-            has_more: has_more.to_owned(),
+            items,
+            has_more,
             next_cursor,
         };
         let listing = |place: Option<&Checkpoint>| {
@@ -140,7 +141,7 @@ impl BaseClient {
             let project = request::project(&client, path, project_id.as_deref(), known)?;
             Listing::other(&template, project.as_ref(), query, shape)
         };
-        listing::rows(py, self.face, arguments.reader(&self.handle, listing)?)
+        rows(py, self.face, arguments.reader(&self.handle, listing)?)
     }
 }
 
@@ -150,18 +151,27 @@ impl BaseClient {
         &self,
         name: &'static str,
         py: Python<'_>,
-        call: Call,
+        path: &str,
+        id: Option<Segment>,
+        (from, to): (Option<String>, Option<String>),
         on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            client
-                .on_budget(on_budget)
-                .call(call, &*inbox, request::decode_object)
-                .await
-        };
-        self.face.run(
-            py,
-            self.op(name, ask, |py, value| request::answer(py, &value, false)),
-        )
+        let client = self.handle.client()?;
+        let call = client.read(
+            Template::own(path.to_owned()),
+            Some(client.project(project_id.as_deref())?),
+        );
+        let query = listing::dates(from, to);
+        let call = Call { id, query, ..call };
+        let op = self.op(
+            name,
+            move |client, inbox| async move {
+                let client = client.on_budget(on_budget);
+                client.call(call, &*inbox, request::decode_object).await
+            },
+            |py, value| request::answer(py, &value, false),
+        );
+        self.face.run(py, op)
     }
 }

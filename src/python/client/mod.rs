@@ -96,7 +96,7 @@ impl BaseClient {
             options::set(&mut options, &mut hooks, "api_key", key)?;
         }
         options::update(&mut options, &mut hooks, settings)?;
-        let handle = Handle::new(py, options, hooks, Arc::default())?;
+        let handle = Handle::new(py, options, hooks)?;
         Self::of(py, handle, face)
     }
 
@@ -104,7 +104,7 @@ impl BaseClient {
         let Hooks {
             api_key,
             on_attempt,
-        } = &**handle.hooks();
+        } = &*handle.hooks;
         if let Some(function) = api_key.as_ref().filter(|_| face == Face::Blocking) {
             bridge::refuse_coroutine_function("api_key", function.bind(py), NOT_AWAITED)?;
         }
@@ -167,7 +167,7 @@ impl BaseClient {
             Ok(client) => Either::Left(future(client, inbox)),
             Err(error) => Either::Right(std::future::ready(Err(error))),
         };
-        let hooks = Arc::clone(self.handle.hooks());
+        let hooks = Arc::clone(&self.handle.hooks);
         Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value)).hooks(hooks)
     }
 
@@ -217,15 +217,13 @@ impl BaseClient {
         self.handle.html(py, self.class())
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, ())> {
         slf.get().handle.reduce(&slf.get_type())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         match Arc::strong_count(&self.handle) {
-            1 => hooks::traverse(self.handle.hooks(), &visit),
+            1 => hooks::traverse(&self.handle.hooks, &visit),
             // An iterator or a coroutine uses it as well.
             _ => Ok(()),
         }

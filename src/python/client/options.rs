@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use pyo3::IntoPyObjectExt as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
@@ -20,10 +19,11 @@ trait OptionValue: Sized {
 }
 
 macro_rules! setting {
-    ($($type:ty: |$name:ident, $value:ident| $read:expr, |$option:ident| $write:expr;)*) => {
+    ($($type:ty: $read:expr, |$option:ident| $write:expr;)*) => {
         $(impl OptionValue for $type {
-            fn read($name: &str, $value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                $read
+            fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                let read: fn(&str, &Bound<'_, PyAny>) -> PyResult<Self> = $read;
+                read(name, value)
             }
 
             fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -35,28 +35,24 @@ macro_rules! setting {
 }
 
 setting! {
-    f64: |name, value| convert::seconds(name, value), |seconds| seconds;
-    u32: |name, value| convert::whole(name, value), |number| number;
-    u64: |name, value| convert::whole(name, value), |number| number;
-    String: |name, value| convert::text(name, value), |text| text;
+    f64: convert::seconds, |seconds| seconds;
+    u32: convert::count, |number| number;
+    u64: convert::count, |number| number;
+    String: convert::text, |text| text;
     SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
-    bool: |name, value| convert::flag(name, value), |flag| flag;
+    bool: convert::flag, |flag| flag;
     // As text: `Path("")` is the working directory.
-    PathBuf: |name, value| collect::path_of(name, value), |path| path.as_os_str();
+    PathBuf: collect::path_of, |path| path.as_os_str();
     // A client with headers is not pickled.
     Vec<(String, SecretString)>: |name, value| {
-        let given = (!value.is_none()).then(|| convert::pairs(name, value)).transpose()?;
+        let given = convert::optional(name, value, convert::pairs)?;
         Ok(given.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect())
     }, |_headers| None::<bool>;
 }
 
 impl<T: OptionValue> OptionValue for Option<T> {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if value.is_none() {
-            Ok(None)
-        } else {
-            T::read(name, value).map(Some)
-        }
+        convert::optional(name, value, T::read)
     }
 
     fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -156,7 +152,7 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
     update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, hooks, Arc::default()).map(drop),
+        true => Handle::of(py, options, hooks).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

@@ -44,7 +44,7 @@ impl PagingArguments {
                 "resume continues with the rows already fetched, and refresh fetches them again: give one of them",
             ));
         }
-        let base_url = handle.settings().base_url.as_str();
+        let base_url = handle.settings.base_url.as_str();
         let place = self
             .resume
             .as_ref()
@@ -98,7 +98,7 @@ impl PagingArguments {
             window: Some(WINDOW),
         };
         // A checkpoint stands in an export that was begun again already.
-        let refresh = self.refresh || (handle.settings().refresh && self.resume.is_none());
+        let refresh = self.refresh || (handle.settings.refresh && self.resume.is_none());
         RowReader::new(Arc::clone(handle), self.on_budget, refresh, place, paging)
     }
 }

@@ -13,7 +13,7 @@ use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
 use crate::python::progress::{self, SLICES};
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
 use crate::slices::sync::{self, SyncScope};
@@ -37,8 +37,12 @@ macro_rules! range_methods {
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
-                    let dates = dates::range(period, date_from, date_to)?;
-                    self.totals(client_method!($totals), py, $endpoint, dates, on_budget, project_id)
+                    let (from, to) = dates::range(period, date_from, date_to)?;
+                    let listing = Listing::of($endpoint, &self.project(project_id)?, from, to);
+                    let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+                        source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
+                    };
+                    self.face.run(py, self.op(client_method!($totals), ask, convert::totals))
                 }
 
                 #[doc = signed!($plan)]
@@ -52,7 +56,7 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
-                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+                    #[pyo3(from_py_with = convert::whole)] whole: bool,
                     before: Option<&Bound<'_, PyAny>>,
                     project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
@@ -78,14 +82,22 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
-                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+                    #[pyo3(from_py_with = convert::whole)] whole: bool,
                     on_budget: WaitOrStop,
                     #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
                     project_id: Option<ProjectId>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
-                    self.trend(client_method!($trend), py, of, slices, every, on_budget, progress, project_id)
+                    let project = self.project(project_id)?;
+                    let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
+                    let read = move |client: Client, inbox: Arc<Inbox>| async move {
+                        let client = client.on_budget(on_budget);
+                        let trend = trend::trend(&client, &project, &slices, of, inbox).await?;
+                        Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend.table))
+                    };
+                    let op = self.op(client_method!($trend), read, |py, (meta, table)| wrap(py, table, meta));
+                    self.face.run(py, op.progress(bar))
                 }
 
                 #[doc = signed!($compare)]
@@ -138,7 +150,7 @@ impl BaseClient {
         date_to: &Bound<'_, PyAny>,
         every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
-        #[pyo3(from_py_with = convert::whole_only)] whole: bool,
+        #[pyo3(from_py_with = convert::whole)] whole: bool,
         project_id: Option<ProjectId>,
     ) -> PyResult<Py<PyAny>> {
         let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
@@ -155,8 +167,8 @@ impl BaseClient {
     /// The hours that some requests take at the budget, for dry runs of several plans.
     fn _hours(&self, py: Python<'_>, requests: u64) -> PyResult<Py<PyAny>> {
         let look = move |client, _| async move { plan::hours(&client, requests).await };
-        let finish = |py: Python<'_>, hours: Option<f64>| Ok(hours.into_pyobject(py)?.unbind());
-        self.face.run(py, self.op("Client._hours", look, finish))
+        let op = self.op("Client._hours", look, |py, hours| hours.into_py_any(py));
+        self.face.run(py, op)
     }
 
     #[doc = signed!(sync)]
@@ -234,22 +246,6 @@ impl BaseClient {
         Ok(self.handle.client()?.project(id.as_deref())?)
     }
 
-    fn totals(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        endpoint: &'static Endpoint,
-        (from, to): (Option<String>, Option<String>),
-        on_budget: WaitOrStop,
-        project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
-        let listing = Listing::of(endpoint, &self.project(project_id)?, from, to);
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
-        };
-        self.face.run(py, self.op(name, ask, convert::totals))
-    }
-
     fn plan(
         &self,
         name: &'static str,
@@ -262,36 +258,6 @@ impl BaseClient {
         let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
         self.face
             .run(py, self.op(name, look, |py, plan| planned(py, &plan)))
-    }
-
-    fn trend(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        of: Subject,
-        slices: Vec<Slice>,
-        every: Option<Every>,
-        on_budget: WaitOrStop,
-        progress: Option<bool>,
-        project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
-        let project = self.project(project_id)?;
-        let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
-        let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let trend =
-                trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
-            Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
-        };
-        let op = self.op(name, read, |py, (meta, trend)| {
-            wrap(
-                py,
-                Data {
-                    table: Arc::new(trend.table),
-                    meta,
-                },
-            )
-        });
-        self.face.run(py, op.progress(bar))
     }
 
     fn compare(
@@ -318,15 +284,7 @@ impl BaseClient {
                 compared.table,
             ))
         };
-        let op = self.op(name, read, |py, (meta, table)| {
-            wrap(
-                py,
-                Data {
-                    table: Arc::new(table),
-                    meta,
-                },
-            )
-        });
+        let op = self.op(name, read, |py, (meta, table)| wrap(py, table, meta));
         let tell = move |error: &Bound<'_, PyAny>| {
             errors::tell_checkpoint(error, crate::lock(&checkpoint).clone())
         };

@@ -7,7 +7,6 @@ use crate::client::throttle::Lane;
 use crate::client::{Answer, CREATE_JOB, Call, DecodeError};
 use crate::config::url::Template;
 use crate::error::Result;
-use crate::listing;
 use crate::python::client::BaseClient;
 use crate::python::prelude::*;
 
@@ -100,25 +99,6 @@ impl BaseClient {
     }
 }
 
-/// The call for one object of the service.
-pub(super) fn get(
-    client: &Client,
-    path: &str,
-    project_id: Option<&str>,
-    id: Option<Segment>,
-    (from, to): (Option<String>, Option<String>),
-) -> Result<Call> {
-    let call = client.read(
-        Template::own(path.to_owned()),
-        Some(client.project(project_id)?),
-    );
-    Ok(Call {
-        id,
-        query: listing::dates(from, to),
-        ..call
-    })
-}
-
 /// The object of an answer. People wrote its texts, so they may be repaired.
 pub(super) fn decode_object(answer: &Answer) -> std::result::Result<Value, String> {
     match crate::text::json::parse::<Value>(&answer.body)?.value {
@@ -146,8 +126,7 @@ fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
         headers.set_item(name.as_str(), values.join(", "))?;
     }
     let content = PyBytes::new(py, &answer.body);
-    let made =
-        convert::named_tuple(py, "Response")?.call_out((answer.head.status, headers, content))?;
+    let made = convert::named_tuple(py, "Response", (answer.head.status, headers, content))?;
     Ok(made.unbind())
 }
 

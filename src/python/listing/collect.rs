@@ -16,7 +16,7 @@ use crate::python::bridge::operation::Then;
 use crate::python::listing::reader::RowReader;
 use crate::python::prelude::*;
 use crate::python::table as tables;
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::whole_file::PyWholeFile;
 use crate::table::files;
 use crate::table::formats::Format;
@@ -55,8 +55,8 @@ impl RowReader {
             }
         };
         Ok(Operation::new(name, work, finish)
-            .hooks(Arc::clone(self.handle.hooks()))
-            .among(self.active())
+            .hooks(Arc::clone(&self.handle.hooks))
+            .among(&self.active)
             .on_error(self.tell_checkpoint()))
     }
 }
@@ -65,7 +65,7 @@ impl RowReader {
 pub enum TableEnd {
     Itself,
     /// The rows as dicts, which are made while further pages are on their way.
-    Dicts(Py<PyList>),
+    Dicts,
     /// The result of a function of `docplatform._hooks.frames`.
     Frame(&'static str),
     /// A file that a library writes, for this way of `docplatform._hooks.frames`.
@@ -77,18 +77,14 @@ pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,
     name: &'static str,
-    progress: Option<Py<PyAny>>,
     end: TableEnd,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(reader);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(end, TableEnd::Encoded(..));
-    let list = if let TableEnd::Dicts(list) = &end {
-        Some(list.clone_ref(py))
-    } else {
-        None
-    };
-    let op = reader.work(
+    let dicts = matches!(end, TableEnd::Dicts).then(|| PyList::empty(py).unbind());
+    let list = dicts.as_ref().map(|list| list.clone_ref(py));
+    let mut op = reader.work(
         name,
         move |stream, left, observer| {
             async move {
@@ -106,7 +102,7 @@ pub fn table(
             };
             let rows = made.len() as u64;
             let meta = Meta::new(&owner.listing(), &stream, &made);
-            let table = tables::wrap(py, Data { table: made, meta })?.into_bound(py);
+            let table = tables::wrap(py, made, meta)?.into_bound(py);
             if let Some(error) = broken {
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);
@@ -120,15 +116,12 @@ pub fn table(
             py.check_signals()?;
             let frames = import(py, "docplatform._hooks.frames")?;
             let partial = import(py, "functools")?.getattr("partial")?;
-            let active = Arc::clone(owner.active());
+            let active = Arc::clone(&owner.active);
             let (call, then): (_, Then) = match end {
-                TableEnd::Itself => {
+                TableEnd::Itself | TableEnd::Dicts => {
                     owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(table.unbind()));
-                }
-                TableEnd::Dicts(list) => {
-                    owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(list.into_any()));
+                    let made = dicts.map_or_else(|| table.unbind(), Py::into_any);
+                    return Ok(Next::Value(made));
                 }
                 TableEnd::Frame(frame) => {
                     let call = partial.call_out((
@@ -171,7 +164,8 @@ pub fn table(
             })
         },
     )?;
-    Ok(op.progress(progress).rows(list))
+    op.callbacks.rows = list;
+    Ok(op)
 }
 
 /// How an export into a table continues without a store.
@@ -203,13 +197,13 @@ fn carry(
 pub fn file(
     reader: &Arc<RowReader>,
     name: &'static str,
-    progress: Option<Py<PyAny>>,
-    target: PathBuf,
+    path: &Bound<'_, PyAny>,
     format: Format,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(reader);
-    let path = target.clone();
-    let op = reader.work(
+    let path = path_of("path", path)?;
+    let target = path.clone();
+    reader.work(
         name,
         move |stream, left, observer| {
             async move { stream.write(left, target, format, &observer).await }.boxed()
@@ -222,17 +216,16 @@ pub fn file(
             let WrittenFile { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, no other caller gets its rows.
-            let active = Arc::clone(owner.active());
+            let active = Arc::clone(&owner.active);
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
-                Ok(rows.into_pyobject(py)?.into_any().unbind())
+                rows.into_py_any(py)
             };
             Ok(Next::Then(
                 commit(name, path, || file.commit(), arrived).among(&active),
             ))
         },
-    )?;
-    Ok(op.progress(progress))
+    )
 }
 
 /// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what `then` makes.
@@ -282,9 +275,6 @@ pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         Some(number) => PyOSError::new_err((number, text, path.as_os_str().to_owned())),
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
-}
-pub fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    path_of("path", value)
 }
 
 pub fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {

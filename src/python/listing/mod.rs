@@ -7,11 +7,11 @@ pub mod rows;
 use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 
 use crate::python::bridge::{awaitable, block};
-use crate::python::listing::collect::TableEnd;
+use crate::python::listing::collect::{TableEnd, file, table};
 use crate::python::listing::reader::{Iteration, RowReader};
 use crate::python::prelude::*;
 use crate::python::progress;
-use crate::python::table::whole_file;
+use crate::python::table::whole_file::PyWholeFile;
 use crate::table::formats::Format;
 
 const NEXT_ROW: Iteration = Iteration {
@@ -111,66 +111,23 @@ impl BaseRows {
         self.face.run(py, self.reader.totals("Visitors.totals")?)
     }
 
-    fn bar(
+    /// Runs an export of all that is left.
+    fn export(
         &self,
         py: Python<'_>,
-        wanted: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<Py<PyAny>>> {
-        let wanted = wanted.map_or(Ok(None), convert::progress)?;
-        progress::bar(py, wanted, self.reader.most(), progress::ROWS)
-    }
-
-    /// A frame of a library, which is looked for before anything is asked for.
-    fn frame(
-        &self,
-        py: Python<'_>,
-        name: &'static str,
+        op: Operation,
         progress: Option<&Bound<'_, PyAny>>,
-        frame: &'static str,
     ) -> PyResult<Py<PyAny>> {
-        convert::hook(py, "frames", "need")?.call_out((frame,))?;
-        let bar = self.bar(py, progress)?;
-        self.face.run(
-            py,
-            collect::table(py, &self.reader, name, bar, TableEnd::Frame(frame))?,
-        )
-    }
-
-    /// A file that a library writes.
-    fn encoded(
-        &self,
-        py: Python<'_>,
-        name: &'static str,
-        progress: Option<&Bound<'_, PyAny>>,
-        path: &Bound<'_, PyAny>,
-        way: &'static str,
-    ) -> PyResult<Py<PyAny>> {
-        convert::hook(py, "frames", "need")?.call_out((way,))?;
-        // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
-        let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
-        let bar = self.bar(py, progress)?;
-        self.face
-            .run(py, collect::table(py, &self.reader, name, bar, end)?)
-    }
-
-    fn file(
-        &self,
-        name: &'static str,
-        progress: Option<&Bound<'_, PyAny>>,
-        path: &Bound<'_, PyAny>,
-        format: Format,
-    ) -> PyResult<Py<PyAny>> {
-        let (py, target) = (path.py(), collect::path(path)?);
-        let bar = self.bar(py, progress)?;
-        self.face
-            .run(py, collect::file(&self.reader, name, bar, target, format)?)
+        let wanted = progress.map_or(Ok(None), convert::progress)?;
+        let bar = progress::bar(py, wanted, self.reader.most(), progress::ROWS)?;
+        self.face.run(py, op.progress(bar))
     }
 }
 
 getters! {
-    BaseRows as Rows, slf:
-    checkpoint = slf.get().reader.checkpoint();
-    warnings = slf.get().reader.warnings();
+    BaseRows as Rows, |slf, py| rows = slf.get();
+    checkpoint = rows.reader.checkpoint();
+    warnings = rows.reader.warnings();
 }
 
 #[pymethods]
@@ -189,115 +146,88 @@ impl BaseRows {
         let (py, rows) = (slf.py(), slf.get());
         rows.reader.begin()?;
         let reader = Arc::clone(&rows.reader);
-        Ok(match rows.face {
-            Face::Blocking => Py::new(py, Pages(reader))?.into_any(),
-            Face::Async => Py::new(py, AsyncPages(reader))?.into_any(),
-        })
+        match rows.face {
+            Face::Blocking => Pages(reader).into_py_any(py),
+            Face::Async => AsyncPages(reader).into_py_any(py),
+        }
     }
 
     #[doc = doc!("Rows.collect")]
     #[pyo3(signature = (progress = None))]
-    fn collect(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.get());
-        let bar = rows.bar(py, progress)?;
-        rows.face.run(
-            py,
-            collect::table(py, &rows.reader, "Rows.collect", bar, TableEnd::Itself)?,
-        )
-    }
-
-    #[doc = doc!("Rows.to_pandas")]
-    #[pyo3(signature = (*, progress = None))]
-    fn to_pandas(
-        slf: &Bound<'_, Self>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
-    }
-
-    #[doc = doc!("Rows.to_polars")]
-    #[pyo3(signature = (*, progress = None))]
-    fn to_polars(
-        slf: &Bound<'_, Self>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .frame(slf.py(), "Rows.to_polars", progress, "to_polars")
-    }
-
-    #[doc = doc!("Rows.to_arrow")]
-    #[pyo3(signature = (*, progress = None))]
-    fn to_arrow(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
+    fn collect(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let op = table(py, &self.reader, "Rows.collect", TableEnd::Itself)?;
+        self.export(py, op, progress)
     }
 
     #[doc = doc!("Rows.to_dicts")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_dicts(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.get());
-        let bar = rows.bar(py, progress)?;
-        let end = TableEnd::Dicts(PyList::empty(py).unbind());
-        rows.face.run(
-            py,
-            collect::table(py, &rows.reader, "Rows.to_dicts", bar, end)?,
-        )
+    fn to_dicts(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        let op = table(py, &self.reader, "Rows.to_dicts", TableEnd::Dicts)?;
+        self.export(py, op, progress)
     }
 
     #[doc = doc!("Rows.to_csv")]
     #[pyo3(signature = (path, *, escape_formulas = true, bom = false, progress = None))]
     fn to_csv(
-        slf: &Bound<'_, Self>,
+        &self,
         path: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
         #[pyo3(from_py_with = convert::bom)] bom: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get().file(
-            "Rows.to_csv",
-            progress,
-            path,
-            Format::Csv {
-                escape_formulas,
-                bom,
-            },
-        )
+        let format = Format::Csv {
+            escape_formulas,
+            bom,
+        };
+        let op = file(&self.reader, "Rows.to_csv", path, format)?;
+        self.export(path.py(), op, progress)
     }
 
     #[doc = doc!("Rows.to_jsonl")]
     #[pyo3(signature = (path, *, progress = None))]
     fn to_jsonl(
-        slf: &Bound<'_, Self>,
+        &self,
         path: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .file("Rows.to_jsonl", progress, path, Format::JsonLines)
-    }
-
-    #[doc = doc!("Rows.to_parquet")]
-    #[pyo3(signature = (path, *, progress = None))]
-    fn to_parquet(
-        slf: &Bound<'_, Self>,
-        path: &Bound<'_, PyAny>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
-    }
-
-    #[doc = doc!("Rows.to_excel")]
-    #[pyo3(signature = (path, *, progress = None))]
-    fn to_excel(
-        slf: &Bound<'_, Self>,
-        path: &Bound<'_, PyAny>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
-        slf.get()
-            .encoded(slf.py(), "Rows.to_excel", progress, path, "to_excel")
+        let op = file(&self.reader, "Rows.to_jsonl", path, Format::JsonLines)?;
+        self.export(path.py(), op, progress)
     }
 }
+
+/// The exports by a library, into a frame or into a file. The library is looked for before anything is asked for.
+macro_rules! library_exports {
+    ($($frame:ident)*; $($file:ident)*) => {
+        #[pymethods]
+        impl BaseRows {
+            $(
+                #[doc = doc!("Rows.", stringify!($frame))]
+                #[pyo3(signature = (*, progress = None))]
+                fn $frame(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                    convert::call_hook(py, "frames", "need", (stringify!($frame),))?;
+                    let end = TableEnd::Frame(stringify!($frame));
+                    let op = table(py, &self.reader, concat!("Rows.", stringify!($frame)), end)?;
+                    self.export(py, op, progress)
+                }
+            )*
+            $(
+                #[doc = doc!("Rows.", stringify!($file))]
+                #[pyo3(signature = (path, *, progress = None))]
+                fn $file(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                    let py = path.py();
+                    convert::call_hook(py, "frames", "need", (stringify!($file),))?;
+                    // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
+                    let file = Box::new(PyWholeFile::new(path, None)?);
+                    let end = TableEnd::Encoded(stringify!($file), file);
+                    let op = table(py, &self.reader, concat!("Rows.", stringify!($file)), end)?;
+                    self.export(py, op, progress)
+                }
+            )*
+        }
+    };
+}
+
+library_exports! { to_pandas to_polars to_arrow; to_parquet to_excel }
 
 #[doc = doc!("Rows")]
 #[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "Rows")]

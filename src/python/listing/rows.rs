@@ -125,22 +125,20 @@ pub fn value<'py>(
     cell: Cell<'_>,
     misfit: Option<&Value>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match cell {
+    match cell {
         Cell::Null => match misfit {
-            Some(value) => convert::json_out(py, value)?,
-            None => py.None().into_bound(py),
+            Some(value) => convert::json_out(py, value),
+            None => Ok(py.None().into_bound(py)),
         },
-        Cell::Text(text) => PyString::new(py, text).into_any(),
-        Cell::Integer(number) => number.into_pyobject(py)?.into_any(),
-        Cell::Float(number) => number.into_pyobject(py)?.into_any(),
-        Cell::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
+        Cell::Text(text) => text.into_bound_py_any(py),
+        Cell::Integer(number) => number.into_bound_py_any(py),
+        Cell::Float(number) => number.into_bound_py_any(py),
+        Cell::Bool(flag) => flag.into_bound_py_any(py),
         Cell::Time(micros) => {
-            job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?
+            job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)
         }
-        Cell::Json(text) => {
-            convert::json_out(py, &serde_json::from_str(text).map_err(Error::bug)?)?
-        }
-    })
+        Cell::Json(text) => convert::json_out(py, &serde_json::from_str(text).map_err(Error::bug)?),
+    }
 }
 
 /// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.

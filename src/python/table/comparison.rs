@@ -8,7 +8,7 @@ use crate::listing::page::Totals;
 use crate::listing::rows::RowsBuilder;
 use crate::python::prelude::*;
 use crate::python::table::data::{Data, Meta};
-use crate::python::table::{BaseTable, wrap};
+use crate::python::table::{BaseTable, wrap, wrap_data};
 use crate::slices::compare::{self, Compared, ReaderKind};
 use crate::slices::judge::{Movement, Pair, SiteChange};
 
@@ -17,15 +17,15 @@ use crate::slices::judge::{Movement, Pair, SiteChange};
 pub struct Comparison;
 
 getters! {
-    Comparison as Comparison, slf:
-    date_from_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.from)).transpose()?;
-    date_to_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.to)).transpose()?;
-    period = meta(slf).days().map(|days| Period::of(days).name());
-    before = meta(slf).before.map(|(days, _)| Period::of(days).name());
-    totals = meta(slf).totals(slf.py())?;
-    totals_before = meta(slf).before.map(|(_, totals)| convert::totals(slf.py(), totals)).transpose()?;
-    change = fractions(slf.py(), ReaderKind::ALL.map(|kind| site_change(meta(slf), kind).and_then(|found| found.change)))?;
-    pace = fractions(slf.py(), meta(slf).paces().map(|pace| Some(pace.ratio - 1.0)))?;
+    Comparison as Comparison, |slf, py| meta = meta(slf);
+    date_from_before = meta.before.map(|(days, _)| convert::day(py, days.from)).transpose()?;
+    date_to_before = meta.before.map(|(days, _)| convert::day(py, days.to)).transpose()?;
+    period = meta.days().map(|days| Period::of(days).name());
+    before = meta.before.map(|(days, _)| Period::of(days).name());
+    totals = meta.totals(py)?;
+    totals_before = meta.before.map(|(_, totals)| convert::totals(py, totals)).transpose()?;
+    change = fractions(py, ReaderKind::ALL.map(|kind| site_change(meta, kind).and_then(|found| found.change)))?;
+    pace = fractions(py, meta.paces().map(|pace| Some(pace.ratio - 1.0)))?;
 }
 
 /// A method for each movement of a row.
@@ -35,7 +35,7 @@ macro_rules! movements {
         #[expect(clippy::new_ret_no_self, reason = "`new` is no constructor")]
         impl Comparison {
             $(
-                #[doc = include_str!(concat!(env!("OUT_DIR"), "/docstrings/Comparison.", stringify!($method)))]
+                #[doc = doc!("Comparison.", stringify!($method))]
                 #[pyo3(signature = (n = 10, of = ReaderKind::Total), text_signature = "($self, n=10, of='total')")]
                 fn $method(
                     slf: &Bound<'_, Self>,
@@ -65,13 +65,7 @@ impl Comparison {
         let pace = of.of(data.meta.paces());
         let table = py.detach(|| compare::sections(&data.table, of, pace));
         let meta = data.meta.clone().of_sections();
-        wrap(
-            py,
-            Data {
-                table: Arc::new(table),
-                meta,
-            },
-        )
+        wrap(py, table, meta)
     }
 
     #[doc = doc!("Comparison.plot")]
@@ -127,7 +121,7 @@ fn moved(
     let found = movements(slf, of).into_iter();
     let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
     let order = format!("sorted by {}_change", of.as_str());
-    wrap(
+    wrap_data(
         slf.py(),
         data(slf).take(&rows.take(n).collect::<Vec<_>>(), Some(order)),
     )
@@ -144,9 +138,7 @@ fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
 }
 
 fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<Py<PyAny>> {
-    Ok(convert::named_tuple(py, "Fractions")?
-        .call_out((human, ai, total))?
-        .unbind())
+    Ok(convert::named_tuple(py, "Fractions", (human, ai, total))?.unbind())
 }
 
 /// The unit of a rate, and the change of that rate.
@@ -155,7 +147,6 @@ type RateChange = (&'static str, f64);
 /// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
 /// it was used instead or contradicts the plain one. The changes are `None` if there are readers, and were none before.
 #[pyfunction]
-#[pyo3(signature = (before, now, days_before, days))]
 pub fn _site_change(
     before: i64,
     now: i64,
@@ -169,7 +160,6 @@ pub fn _site_change(
 
 /// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
 #[pyfunction]
-#[pyo3(signature = (rows, totals, days, rows_before, totals_before, days_before))]
 pub fn _comparison(
     py: Python<'_>,
     rows: Vec<(String, i64, i64, i64)>,
@@ -193,6 +183,5 @@ pub fn _comparison(
     });
     let periods = [days, days_before].map(Period::of);
     let meta = Meta::of_comparison(VISITORS, None, periods, &compared);
-    let table = Arc::new(compared.table);
-    wrap(py, Data { table, meta })
+    wrap(py, compared.table, meta)
 }

@@ -239,9 +239,7 @@ impl Data {
             let places =
                 (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
             let rows = places.map(|at| self.row(py, at.cast_unsigned()));
-            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?
-                .into_any()
-                .unbind());
+            return rows.collect::<PyResult<Vec<_>>>()?.into_py_any(py);
         }
         let at: isize = at.extract().map_err(|error: PyErr| {
             match error.is_instance_of::<PyOverflowError>(py) {
@@ -254,10 +252,8 @@ impl Data {
         } else {
             at
         };
-        match usize::try_from(at) {
-            Ok(at) => self.row(py, at),
-            Err(_) => Err(PyIndexError::new_err("row index out of range")),
-        }
+        // No table has a row of a negative number.
+        self.row(py, at.cast_unsigned())
     }
 
     pub fn write(
@@ -266,14 +262,13 @@ impl Data {
         path: &Bound<'_, PyAny>,
         format: Format,
     ) -> PyResult<usize> {
-        let path = collect::path(path)?;
+        let path = collect::path_of("path", path)?;
         py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
     pub fn repr(&self) -> String {
-        let text =
-            |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
+        let text = |value: &Option<String>| value.as_ref().map(|value| safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
         let every = meta.every.map(|every| every.as_str().to_owned());
@@ -294,16 +289,9 @@ impl Data {
 pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let made = |text: &str| match text.parse() {
         Ok(day) if text.len() == "2026-01-31".len() => convert::day(py, day),
-        _ => Ok(PyString::new(py, text).into_any()),
+        _ => text.into_bound_py_any(py),
     };
     text.map(made).transpose()
-}
-
-/// Something that `docplatform._hooks.frames` does with a table.
-pub fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    Ok(convert::hook(table.py(), "frames", name)?
-        .call_out((table,))?
-        .unbind())
 }
 
 /// Lines of a pickle that are read into columns at once.

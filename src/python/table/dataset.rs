@@ -3,12 +3,11 @@
 use arrow_array::{RecordBatch, RecordBatchIterator};
 
 use crate::clock::Clock;
-use crate::dates::check_range;
 use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
 use crate::python::listing::collect;
 use crate::python::prelude::*;
-use crate::python::table::data::{Data, Meta};
+use crate::python::table::data::Meta;
 use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, dates};
 use crate::slices::Subject;
@@ -27,17 +26,13 @@ pub fn _dataset_slices(
     projects: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
-    #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
-    #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
+    #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
+    #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let every = every
         .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
-    let (from, to) = (
-        dates::moment("date_from", date_from)?,
-        dates::moment("date_to", date_to)?,
-    );
-    check_range(from.as_ref(), to.as_ref())?;
+    let (from, to) = dates::ends(None, date_from, date_to)?;
     let from = from
         .map(|from| from.whole_day(Setting::DateFrom))
         .transpose()?;
@@ -78,7 +73,7 @@ pub fn _dataset_slices(
             ))
         };
         let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
-        Ok(Next::Value(tuples?.into_pyobject(py)?.into_any().unbind()))
+        tuples?.into_py_any(py).map(Next::Value)
     };
     bridge::block(py, Operation::new("_dataset_slices", look, finish))
 }
@@ -98,11 +93,8 @@ pub fn _dataset_rows(
         dataset::rows(listing, &stored, export, settle_days, Clock::system().now()).await
     };
     let finish = move |py: Python<'_>, rows| {
-        Ok(Next::Value(
-            Bound::new(py, PyDatasetRows(rows, listing))?
-                .into_any()
-                .unbind(),
-        ))
+        let rows = PyDatasetRows(rows, listing);
+        rows.into_py_any(py).map(Next::Value)
     };
     bridge::block(py, Operation::new("_dataset_rows", read, finish))
 }
@@ -121,8 +113,8 @@ pub fn _read_stored(
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
     project_id: Option<ProjectId>,
-    #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
-    #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
+    #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
+    #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
@@ -160,21 +152,15 @@ pub fn _read_stored(
         } else {
             Meta::of_trend(of, &project, &slices, every, &stored.trend)
         };
-        Ok(Next::Value(wrap(
-            py,
-            Data {
-                table: Arc::new(stored.trend.table),
-                meta,
-            },
-        )?))
+        wrap(py, stored.trend.table, meta).map(Next::Value)
     };
     bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
-fn owner(base_url: Option<&str>, organization: Option<&str>) -> OwnerFilter {
+fn owner(base_url: Option<String>, organization: Option<String>) -> OwnerFilter {
     OwnerFilter {
-        base_url: base_url.map(str::to_owned),
-        organization: organization.map(str::to_owned),
+        base_url,
+        organization,
         env: |name| std::env::var_os(name),
     }
 }

@@ -9,10 +9,8 @@ pub mod reports;
 pub mod whole_file;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_schema::{DataType, FieldRef};
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyRange};
 
 use crate::dates::slices::{Every, Slice};
 use crate::listing::columns::Cell;
@@ -21,7 +19,7 @@ use crate::listing::rows::Row;
 use crate::python::listing::rows;
 use crate::python::prelude::*;
 use crate::python::table::comparison::Comparison;
-use crate::python::table::data::{Data, frame, load};
+use crate::python::table::data::{Data, Meta, load};
 use crate::python::table::fix::FixList;
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::{DAYS, Layout};
@@ -34,7 +32,13 @@ const MAX_SHARED: usize = 1000;
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
 pub struct BaseTable(Data);
 
-pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
+/// The table of these rows, as the class that `meta` names.
+pub fn wrap(py: Python<'_>, table: impl Into<Arc<Table>>, meta: Meta) -> PyResult<Py<PyAny>> {
+    let table = table.into();
+    wrap_data(py, Data { table, meta })
+}
+
+fn wrap_data(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
@@ -47,13 +51,13 @@ pub fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
 }
 
 getters! {
-    BaseTable as Table, slf:
-    listing = slf.get().0.meta.endpoint().map(|endpoint| endpoint.name);
-    date_from = data::day(slf.py(), slf.get().0.meta.date_from.as_deref())?;
-    date_to = data::day(slf.py(), slf.get().0.meta.date_to.as_deref())?;
-    project_id = slf.get().0.meta.project_id.as_deref();
-    requests = slf.get().0.meta.requests;
-    warnings = slf.get().0.meta.warnings.as_slice();
+    BaseTable as Table, |slf, py| meta = &slf.get().0.meta;
+    listing = meta.endpoint().map(|endpoint| endpoint.name);
+    date_from = data::day(py, meta.date_from.as_deref())?;
+    date_to = data::day(py, meta.date_to.as_deref())?;
+    project_id = meta.project_id.as_deref();
+    requests = meta.requests;
+    warnings = meta.warnings.as_slice();
 }
 
 impl BaseTable {
@@ -67,16 +71,15 @@ impl BaseTable {
         py: Python<'py>,
         column: extras::ExtraColumn<'_>,
         rows: impl Iterator<Item = Row<'a>>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let values = rows.map(|row| column.value(row.other));
-        let made: PyResult<Vec<_>> = match column.kind {
+        match column.kind {
             ColumnKind::Text => values
                 .map(|value| {
-                    Ok(value
+                    value
                         .as_deref()
                         .and_then(extras::text)
-                        .into_pyobject(py)?
-                        .into_any())
+                        .into_bound_py_any(py)
                 })
                 .collect(),
             _ => values
@@ -85,8 +88,19 @@ impl BaseTable {
                     None => Ok(py.None().into_bound(py)),
                 })
                 .collect(),
-        };
-        PyList::new(py, made?)
+        }
+    }
+}
+
+/// What a column holds, as Python's side of tables calls it.
+fn holds(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Text => "text",
+        ColumnKind::Integer => "int",
+        ColumnKind::Float => "float",
+        ColumnKind::Bool => "bool",
+        ColumnKind::Time => "time",
+        ColumnKind::Json => "json",
     }
 }
 
@@ -110,11 +124,10 @@ impl BaseTable {
         convert::no_attribute(slf.as_any(), name)
     }
 
-    fn __iter__(&self) -> TableRows {
-        TableRows {
-            table: Arc::clone(&self.0.table),
-            next: AtomicUsize::new(0),
-        }
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let places = PyRange::new(slf.py(), 0, slf.len()?.cast_signed())?;
+        let map = import(slf.py(), "builtins")?.getattr("map")?;
+        map.call_out((slf.getattr("__getitem__")?, places))
     }
 
     #[doc = doc!("Table.__arrow_c_schema__")]
@@ -146,7 +159,7 @@ impl BaseTable {
             rows.truncate(n);
             Ok::<_, Error>(self.0.take(&rows, Some(format!("sorted by {by}"))))
         })?;
-        wrap(py, taken)
+        wrap_data(py, taken)
     }
 
     #[doc = doc!("Table.head")]
@@ -158,29 +171,13 @@ impl BaseTable {
     ) -> PyResult<Py<PyAny>> {
         let rows: Vec<_> = (0..n.min(self.0.table.len())).collect();
         let order = self.0.order().map(str::to_owned);
-        wrap(py, py.detach(|| self.0.take(&rows, order)))
-    }
-
-    #[doc = doc!("Table.to_pandas")]
-    fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_pandas")
-    }
-
-    #[doc = doc!("Table.to_polars")]
-    fn to_polars(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_polars")
-    }
-
-    #[doc = doc!("Table.to_arrow")]
-    fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        frame(slf.into_any(), "to_arrow")
+        wrap_data(py, py.detach(|| self.0.take(&rows, order)))
     }
 
     #[doc = doc!("Table.to_dicts")]
-    pub fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn to_dicts(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
         let mut dicts = rows::Dicts::new(py, self.0.table.layout);
-        let made: PyResult<Vec<_>> = self.0.table.rows().map(|row| dicts.make(row)).collect();
-        Ok(PyList::new(py, made?)?.into_any().unbind())
+        self.0.table.rows().map(|row| dicts.make(row)).collect()
     }
 
     #[doc = doc!("Table.to_csv")]
@@ -207,16 +204,6 @@ impl BaseTable {
         self.0.write(py, path, Format::JsonLines)
     }
 
-    #[doc = doc!("Table.to_parquet")]
-    fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        convert::call_hook(path.py(), "frames", "to_parquet", (slf, path))
-    }
-
-    #[doc = doc!("Table.to_excel")]
-    fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        convert::call_hook(path.py(), "frames", "to_excel", (slf, path))
-    }
-
     fn __repr__(&self) -> String {
         self.0.repr()
     }
@@ -225,29 +212,31 @@ impl BaseTable {
         convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
-    /// The columns and their types, as polars names them.
-    fn _schema(&self) -> PyResult<Vec<(String, &'static str)>> {
-        let kind = |field: &FieldRef| match field.data_type() {
-            DataType::Int64 => "i64",
-            DataType::Float64 => "f64",
-            DataType::Boolean => "bool",
-            DataType::Date32 => "date",
-            DataType::Timestamp(..) => "datetime",
-            _ => "str",
-        };
-        let schema = self.0.table.schema()?;
-        Ok(schema
-            .fields()
-            .iter()
-            .map(|field| (field.name().clone(), kind(field)))
-            .collect())
+    /// The columns in order: the name, what it holds, and whether it is one of the listing's own. All others are whatever else the
+    /// service sent.
+    fn _schema(&self) -> Vec<(String, &'static str, bool)> {
+        let layout = self.0.table.layout;
+        let days = DAYS.into_iter().zip(["days", "days", "count"]);
+        let fields = layout.fields.iter().map(|field| match field.kind {
+            ColumnKind::Integer if field.required => (field.name, "count"),
+            kind => (field.name, holds(kind)),
+        });
+        let own = days.filter(|_| layout.days).chain(fields);
+        let own = own.map(|(name, holds)| (name.to_owned(), holds, true));
+        let extra = extras::columns(self.0.table.others());
+        let extra = extra.iter().map(|column| {
+            // A name in Arrow's C interface ends at a NUL.
+            let name = layout.extra(column.name).replace('\0', "\u{FFFD}");
+            (name, holds(column.kind), false)
+        });
+        own.chain(extra).collect()
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, Vec<u8>))> {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
@@ -257,33 +246,7 @@ impl BaseTable {
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;
         let load = import(py, "docplatform._native")?.getattr("_table")?;
-        let arguments = (meta, PyBytes::new(py, &lines)).into_pyobject(py)?;
-        Ok((load, arguments.into_any()))
-    }
-
-    /// The columns before anything else the service sent, and what each holds.
-    fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (all, layout) = (PyDict::new(py), self.0.table.layout);
-        for (name, holds) in DAYS
-            .into_iter()
-            .zip(["days", "days", "count"])
-            .filter(|_| layout.days)
-        {
-            all.set_item(name, holds)?;
-        }
-        for field in layout.fields {
-            let holds = match field.kind {
-                ColumnKind::Text => "text",
-                ColumnKind::Integer if field.required => "count",
-                ColumnKind::Integer => "int",
-                ColumnKind::Float => "float",
-                ColumnKind::Bool => "bool",
-                ColumnKind::Time => "time",
-                ColumnKind::Json => "json",
-            };
-            all.set_item(field.name, holds)?;
-        }
-        Ok(all)
+        Ok((load.unbind(), (meta, lines)))
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
@@ -342,7 +305,7 @@ impl BaseTable {
     }
 
     /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
-    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);
         let mut values = Vec::with_capacity(table.len());
@@ -361,21 +324,15 @@ impl BaseTable {
             }
             values.push(made.into_any());
         }
-        PyList::new(py, values)
+        Ok(values)
     }
 
-    /// Whatever else the service sent: for each name the type, and the values or `None`.
+    /// Whatever else the service sent: for each name the values or `None`.
     fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for column in extras::columns(self.0.table.others()).iter() {
-            let kind = match column.kind {
-                ColumnKind::Integer => "int",
-                ColumnKind::Float => "float",
-                ColumnKind::Bool => "bool",
-                _ => "text",
-            };
             let values = Self::extra(py, column, self.0.table.rows())?;
-            all.set_item(self.0.table.layout.extra(column.name), (kind, values))?;
+            all.set_item(self.0.table.layout.extra(column.name), values)?;
         }
         Ok(all)
     }
@@ -386,44 +343,30 @@ impl BaseTable {
         py: Python<'py>,
         start: usize,
         stop: usize,
-    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+    ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
         let table = &self.0.table;
         let stop = stop.min(table.len());
-        let rows = start.min(stop)..stop;
+        let places = start.min(stop)..stop;
         let mut all = Vec::new();
         if table.layout.days {
-            let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
-            for of in ends {
-                let days = table
-                    .days(rows.clone())
-                    .map(|days| days.map(|days| convert::day(py, of(days))));
-                all.push(PyList::new(
-                    py,
-                    days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?,
-                )?);
+            let days: Vec<_> = table.days(places.clone()).flatten().collect();
+            for of in [|days: &Slice| days.from, |days: &Slice| days.to] {
+                let ends = days.iter().map(|days| convert::day(py, of(days)));
+                all.push(ends.collect::<PyResult<_>>()?);
             }
-            let counts = table.days(rows.clone());
-            let counts = counts.map(|days| days.map_or(0, |days| days.count()));
-            all.push(PyList::new(py, counts.collect::<Vec<_>>())?);
+            let counts = days.iter().map(|days| days.count().into_bound_py_any(py));
+            all.push(counts.collect::<PyResult<_>>()?);
         }
+        let rows = || places.clone().filter_map(|at| table.row(at));
         for field in 0..table.layout.fields.len() {
             let value = |row: Row<'_>| match row.cell(field) {
-                Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
+                Cell::Json(text) => text.into_bound_py_any(py),
                 cell => rows::value(py, cell, None),
             };
-            let made: PyResult<Vec<_>> = rows
-                .clone()
-                .filter_map(|at| table.row(at))
-                .map(value)
-                .collect();
-            all.push(PyList::new(py, made?)?);
+            all.push(rows().map(value).collect::<PyResult<_>>()?);
         }
         for column in extras::columns(table.others()).iter() {
-            all.push(Self::extra(
-                py,
-                column,
-                rows.clone().filter_map(|at| table.row(at)),
-            )?);
+            all.push(Self::extra(py, column, rows())?);
         }
         Ok(all)
     }
@@ -455,6 +398,23 @@ impl BaseTable {
     }
 }
 
+/// The conversions by a library, into a frame or into a file.
+macro_rules! library_methods {
+    ($($method:ident($($path:ident)?))*) => {
+        #[pymethods]
+        impl BaseTable {
+            $(
+                #[doc = doc!("Table.", stringify!($method))]
+                fn $method(slf: Bound<'_, Self>, $($path: Bound<'_, PyAny>)?) -> PyResult<Py<PyAny>> {
+                    convert::call_hook(slf.py(), "frames", stringify!($method), (slf, $($path)?))
+                }
+            )*
+        }
+    };
+}
+
+library_methods! { to_pandas() to_polars() to_arrow() to_parquet(path) to_excel(path) }
+
 /// Values of the same number of bytes, one after the other.
 fn bytes<const N: usize>(
     py: Python<'_>,
@@ -474,8 +434,8 @@ fn bytes<const N: usize>(
 pub struct VisitorTable;
 
 getters! {
-    VisitorTable as VisitorTable, slf:
-    totals = slf.as_super().get().0.meta.totals(slf.py())?;
+    VisitorTable as VisitorTable, |slf, py| meta = &slf.as_super().get().0.meta;
+    totals = meta.totals(py)?;
 }
 
 #[pymethods]
@@ -497,9 +457,9 @@ impl VisitorTable {
 pub struct TrendTable;
 
 getters! {
-    TrendTable as TrendTable, slf:
-    every = slf.as_super().get().0.meta.every.map(Every::as_str);
-    open_from = data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())?;
+    TrendTable as TrendTable, |slf, py| meta = &slf.as_super().get().0.meta;
+    every = meta.every.map(Every::as_str);
+    open_from = data::day(py, meta.open_from.as_deref())?;
 }
 
 #[pymethods]
@@ -537,36 +497,12 @@ impl TrendTable {
         let values = |name| data.table.integers(name).into_iter().flatten().flatten();
         let [human, ai, total] = ["human", "ai", "total"]
             .map(|name| values(name).copied().map(i128::from).sum::<i128>());
-        Ok(convert::named_tuple(slf.py(), "Totals")?
-            .call_out((human, ai, total))?
-            .unbind())
+        Ok(convert::named_tuple(slf.py(), "Totals", (human, ai, total))?.unbind())
     }
 }
 
 /// Makes a table again from what its pickle carries.
 #[pyfunction]
 pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
-    wrap(py, load(py, meta, lines)?)
-}
-
-/// Goes through a table's rows, as dicts.
-#[pyclass(frozen, module = "docplatform._native", name = "_TableRows")]
-pub struct TableRows {
-    table: Arc<Table>,
-    next: AtomicUsize,
-}
-
-#[pymethods]
-impl TableRows {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let at = self.next.fetch_add(1, Ordering::Relaxed);
-        self.table
-            .row(at)
-            .map(|row| rows::Dicts::new(py, self.table.layout).make(row))
-            .transpose()
-    }
+    wrap_data(py, load(py, meta, lines)?)
 }

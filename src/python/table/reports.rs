@@ -1,41 +1,35 @@
 //! A plan, and what a sync did, as Python sees them.
 
-use crate::dates::slices::Slice;
 use crate::python::prelude::*;
 use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
 use crate::store::Content;
 
 pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
-    let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
-        let (from, to) = (
+        let values = (
             convert::day(py, planned.slice.from)?,
             convert::day(py, planned.slice.to)?,
-        );
-        class.call_out((
-            from,
-            to,
             planned.requests,
             planned.cached,
             planned.exact,
             planned.estimated,
-        ))
+        );
+        convert::named_tuple(py, "PlanSlice", values)
     });
     let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
     let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();
     let exact = plan.slices.iter().all(|planned| planned.exact);
-    let class = convert::named_tuple(py, "Plan")?;
-    Ok(class
-        .call_out((
-            plan.requests(),
-            cached,
-            exact,
-            plan.hours,
-            slices,
-            plan.content == Content::Totals,
-        ))?
-        .unbind())
+    let is_of_totals = plan.content == Content::Totals;
+    let values = (
+        plan.requests(),
+        cached,
+        exact,
+        plan.hours,
+        slices,
+        is_of_totals,
+    );
+    Ok(convert::named_tuple(py, "Plan", values)?.unbind())
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
@@ -50,7 +44,7 @@ pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
         hours,
     } = sync.filled;
     let fields = (slices, cached, open, requests, rows, left, hours);
-    let report = convert::named_tuple(py, "SyncReport")?.call_out(fields)?;
+    let report = convert::named_tuple(py, "SyncReport", fields)?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
@@ -79,7 +73,7 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult
     let mut message = message![what];
     for (at, one) in failures.iter().take(MAX_LISTED).enumerate() {
         let mark = if at == 0 { ':' } else { ';' };
-        let project = crate::text::safe(&one.project, 60);
+        let project = safe(&one.project, 60);
         message.push(format!(
             "{mark} {} of {project} from {}: ",
             one.listing, one.slice.from
@@ -90,16 +84,15 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult
         message.push(format!("; and {} more", failures.len() - MAX_LISTED));
     }
     let error = errors::of_class(py, "SyncError", &message)?;
-    let class = convert::named_tuple(py, "SyncFailure")?;
     let failures = failures.into_iter().map(|failed| {
-        let Slice { from, to } = failed.slice;
-        class.call_out((
+        let values = (
             failed.project,
-            convert::day(py, from)?,
-            convert::day(py, to)?,
+            convert::day(py, failed.slice.from)?,
+            convert::day(py, failed.slice.to)?,
             errors::to_py(py, failed.error).into_value(py),
             failed.listing,
-        ))
+        );
+        convert::named_tuple(py, "SyncFailure", values)
     });
     error.setattr(
         "failures",

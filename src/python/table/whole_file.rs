@@ -17,7 +17,7 @@ impl PyWholeFile {
     #[new]
     #[pyo3(signature = (path, *, aside = None))]
     pub fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
-        let path = collect::path(path)?;
+        let path = collect::path_of("path", path)?;
         let file = files::WholeFile::create_in(aside.as_deref(), &path)
             .map_err(|error| os_error(&path, &error))?;
         Ok(Self(Mutex::new(Some(file)), path))

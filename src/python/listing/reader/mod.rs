@@ -82,7 +82,7 @@ impl ReaderState {
 pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     paging: Paging,
-    active: Arc<ActiveOperations>,
+    pub(super) active: Arc<ActiveOperations>,
     /// Locked for moments, and never while Python runs.
     state: Mutex<ReaderState>,
 }
@@ -125,10 +125,6 @@ impl RowReader {
         crate::lock(&self.state)
     }
 
-    pub fn active(&self) -> &Arc<ActiveOperations> {
-        &self.active
-    }
-
     /// Begins a pass. One after the end is a mistake that silence would hide.
     pub fn begin(&self) -> PyResult<()> {
         if self.state().ended {
@@ -160,12 +156,9 @@ impl RowReader {
     /// The listing and its position, without a request.
     pub fn repr(&self, class: &str) -> String {
         let place = self.state().place();
-        let mut parts = vec![format!(
-            "path='{}'",
-            crate::text::safe(&place.listing.path, 120)
-        )];
+        let mut parts = vec![format!("path='{}'", safe(&place.listing.path, 120))];
         for (name, value) in &place.listing.query {
-            parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
+            parts.push(format!("{name}='{}'", safe(value, 60)));
         }
         format!(
             "{class}({}, {} rows handed out)",

@@ -54,10 +54,9 @@ impl RowReader {
             let made = match position.totals {
                 Some(totals) => {
                     let totals = convert::totals(py, totals)?;
-                    convert::named_tuple(py, "VisitorsPage")?
-                        .call_out((rows, totals, offset, has_more))?
+                    convert::named_tuple(py, "VisitorsPage", (rows, totals, offset, has_more))?
                 }
-                None => convert::named_tuple(py, "RowsPage")?.call_out((rows, offset, has_more))?,
+                None => convert::named_tuple(py, "RowsPage", (rows, offset, has_more))?,
             };
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
@@ -176,7 +175,7 @@ impl RowReader {
         };
         Ok(Operation::new(name, turn, finish)
             .in_place()
-            .hooks(Arc::clone(self.handle.hooks()))
+            .hooks(Arc::clone(&self.handle.hooks))
             .among(&self.active)
             .on_error(self.tell_checkpoint()))
     }
