@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::budget::{Budget, Grant, Slot, Ticket};
+use crate::budget::{Budget, Slot, Ticket};
 use crate::client::observer::{About, Level, MIN_LOGGED_WAIT, Note, Observer, Waiting};
 use crate::client::policy::{self, MIN_TIME_LEFT};
 use crate::client::{Call, Client, WaitOrStop, messages};
@@ -87,8 +87,8 @@ impl Client {
                     error.prefixed(", because the store could not count the request: ")
                 });
                 match granted? {
-                    Grant::Granted(granted) => ticket = Some(granted),
-                    Grant::Wait(slot) => {
+                    Ok(granted) => ticket = Some(granted),
+                    Err(slot) => {
                         drop(grant);
                         if let Some(flight) = &call.flight {
                             flight.leave();

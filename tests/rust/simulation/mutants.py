@@ -243,8 +243,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "budget-withdraws-what-left": (ATTEMPT, "ticket.sending();", ""),
     "budget-counts-what-never-left": (
         BUDGET,
-        "self.sent.then(RequestEnd::default)",
-        "Some(RequestEnd::default())",
+        "self.outcome.take()",
+        "self.outcome.take().or_else(|| Some(RequestEnd::default()))",
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
