@@ -3,6 +3,7 @@
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::fmt::strtime;
 use jiff::{Span, ToSpan as _};
+use serde::{Deserialize, Serialize};
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
@@ -14,20 +15,37 @@ const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"202
                      \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last 3 months\", \"last month\", \"last quarter\" or \"last year\"";
 
 named_enum! {
-    /// The kind of a period on the calendar.
+    /// The kind of a period on the calendar. Checkpoints have those of slices.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     PeriodKind {
+        #[serde(skip)]
         Year = "year",
+        #[serde(skip)]
         Quarter = "quarter",
         Month = "month",
         /// A week from Monday on, numbered as ISO 8601 does.
         Week = "week",
         Day = "day",
         /// Any other number of days.
+        #[serde(skip)]
         Days = "days",
     }
 }
 
 impl PeriodKind {
+    /// The length of slices that a user names.
+    pub fn parse(name: &str) -> Result<Self> {
+        let kind = Self::named(name);
+        let kind = kind.filter(|kind| matches!(kind, Self::Day | Self::Week | Self::Month));
+        kind.ok_or_else(|| {
+            let name = safe(name, 60);
+            let why =
+                format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
+            Error::argument(message![Setting::Every, why])
+        })
+    }
+
     /// The length of one; `None` for a number of days that the calendar has no name for.
     fn span(self) -> Option<Span> {
         match self {
@@ -41,7 +59,7 @@ impl PeriodKind {
     }
 
     /// The first day of the period that `day` is in.
-    pub(super) fn first(self, day: Date) -> Option<Date> {
+    fn first(self, day: Date) -> Option<Date> {
         let month = |month| Date::new(day.year(), month, 1).ok();
         match self {
             Self::Year => month(1),
@@ -55,13 +73,20 @@ impl PeriodKind {
     }
 
     /// The first day after the period that `day` is in.
-    pub(super) fn end(self, day: Date) -> Option<Date> {
+    pub fn end(self, day: Date) -> Option<Date> {
         self.first(day)?.checked_add(self.span()?).ok()
     }
 
     /// Whether these days are one.
-    pub(super) fn is(self, days: Slice) -> bool {
+    pub fn is_whole(self, days: Slice) -> bool {
         self.first(days.from) == Some(days.from) && self.end(days.from) == Some(days.to)
+    }
+
+    /// The days of the whole slices that these days lie in.
+    pub fn around(self, days: Slice) -> Option<Slice> {
+        let last = days.to.yesterday().ok()?;
+        let (from, to) = (self.first(days.from)?, self.end(last)?);
+        Some(Slice { from, to })
     }
 }
 
@@ -107,7 +132,7 @@ impl Period {
 
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
-        let kind = PeriodKind::VARIANTS.iter().find(|kind| kind.is(days));
+        let kind = PeriodKind::VARIANTS.iter().find(|kind| kind.is_whole(days));
         Self {
             days,
             kind: *kind.unwrap_or(&PeriodKind::Days),

@@ -4,70 +4,13 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::dates::Moment;
-use crate::dates::periods::PeriodKind;
+/// How long a slice is: a day, a week from Monday on, or a month.
+pub use crate::dates::periods::PeriodKind as Every;
 use crate::error::{Error, Result};
 use crate::text::message::{Setting, message};
 
 /// The days of a hundred years. More slices are surely a mistake.
 const MAX_SLICES: usize = 40_000;
-
-/// How long a slice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Every {
-    Day,
-    /// A week, from Monday on.
-    Week,
-    Month,
-}
-
-impl Every {
-    pub fn parse(name: &str) -> Result<Self> {
-        let mut all = [Self::Day, Self::Week, Self::Month].into_iter();
-        let named = all.find(|every| every.as_str() == name);
-        named.ok_or_else(|| {
-            let name = crate::text::safe(name, 60);
-            let why =
-                format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
-            Error::argument(message![Setting::Every, why])
-        })
-    }
-
-    fn kind(self) -> PeriodKind {
-        match self {
-            Self::Day => PeriodKind::Day,
-            Self::Week => PeriodKind::Week,
-            Self::Month => PeriodKind::Month,
-        }
-    }
-
-    pub fn as_str(self) -> &'static str {
-        self.kind().as_str()
-    }
-
-    /// Whether these days are a whole slice.
-    pub fn is_whole(self, days: Slice) -> bool {
-        self.kind().is(days)
-    }
-
-    /// The days of the whole slices that these days lie in.
-    pub fn around(self, days: Slice) -> Option<Slice> {
-        Some(Slice {
-            from: self.kind().first(days.from)?,
-            to: self.end(days.to.yesterday().ok()?)?,
-        })
-    }
-
-    /// Whether these days are more than one slice.
-    pub fn cuts(self, days: Slice) -> bool {
-        self.end(days.from).is_some_and(|end| end < days.to)
-    }
-
-    /// The first day after the slice that holds `day`.
-    pub fn end(self, day: Date) -> Option<Date> {
-        self.kind().end(day)
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
