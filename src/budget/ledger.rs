@@ -1,11 +1,11 @@
 //! The ledger in the store: an [`Account`] is read, changed by the policy and written back in one transaction.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 
 use crate::budget::policy::{Account, Announced, Entry, HOUR};
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
-use crate::store::{Fault, account};
+use crate::store::{Fault, account, write};
 
 /// The greatest difference between the clocks of two processes. A request is kept for this time after it stops counting. One that is
 /// further ahead does not count.
@@ -20,21 +20,20 @@ pub(crate) fn change<T>(
     clock: &Clock,
     work: impl FnOnce(&mut Account, Millis) -> T,
 ) -> Result<T, Fault> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let now = clock.now();
-    let number = account::number(&transaction, owner)?;
-    let before = load(&transaction, number, now)?;
-    let mut after = before.clone();
-    let result = work(&mut after, now);
-    // A process that waits for the budget reads often, and changes nothing.
-    if before != after {
-        save(&transaction, number, &before, &after)?;
-        transaction
-            .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
-            .execute((number, now - MAX_CLOCK_ERROR))?;
-    }
-    transaction.commit()?;
-    Ok(result)
+    write(connection, |transaction| {
+        let now = clock.now();
+        let number = account::number(transaction, owner)?;
+        let before = load(transaction, number, now)?;
+        let mut after = before.clone();
+        let result = work(&mut after, now);
+        // A process that waits for the budget reads often, and changes nothing.
+        if before != after {
+            save(transaction, number, &before, &after)?;
+            let expired = "DELETE FROM request WHERE account = ?1 AND until < ?2";
+            transaction.execute(expired, (number, now - MAX_CLOCK_ERROR))?;
+        }
+        Ok(result)
+    })
 }
 
 /// The account of `owner`. Reading it holds up no other process.
@@ -77,10 +76,9 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
     }
     // Numbers are rows, so they count over all accounts. The first one is random: a process whose file was deleted must not
     // settle a request of the next file.
-    account.next = transaction
-        .prepare("SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request")?
-        .query_row([], |row| row.get::<_, i64>(0))?
-        .saturating_add(1);
+    let last = "SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request";
+    let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;
+    account.next = last.saturating_add(1);
     Ok(account)
 }
 
@@ -103,12 +101,10 @@ fn save(
         }
     }
     let mut delete = transaction.prepare("DELETE FROM request WHERE id = ?1")?;
-    for id in before
-        .entries
-        .keys()
-        .filter(|id| !after.entries.contains_key(id))
-    {
-        delete.execute([id])?;
+    for id in before.entries.keys() {
+        if !after.entries.contains_key(id) {
+            delete.execute([id])?;
+        }
     }
     let mut put = transaction.prepare(
         "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",

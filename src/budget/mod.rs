@@ -23,7 +23,6 @@ use crate::lock;
 use crate::store::{Fault, PendingWork, Store};
 
 use ledger::{change, look};
-pub use policy::Grant;
 use policy::{Account, Hold, RequestEnd};
 
 /// A budget. A clone is the same.
@@ -37,23 +36,13 @@ pub struct Budget {
 #[derive(Clone, Debug)]
 pub struct Ledger(Arc<LedgerState>);
 
+/// A ledger in the store, or that of one client in memory.
 #[derive(Debug)]
-enum LedgerState {
-    /// The account of one client.
-    Memory {
-        clock: Clock,
-        account: Mutex<Account>,
-    },
-    Store(Arc<StoredLedger>),
-}
-
-/// A ledger in the store.
-#[derive(Debug)]
-struct StoredLedger {
-    store: Store,
-    owner: Owner,
+struct LedgerState {
     clock: Clock,
-    /// The account as it was last read or written, for questions that must not read the file.
+    /// The store, and the account's owner in it; `None` in memory.
+    store: Option<(Store, Owner)>,
+    /// The account. With a store, as it was last read or written, for questions that must not read the file.
     seen: Mutex<Option<Account>>,
     /// Ends of requests that are not written yet. After a failure they are written with the next request.
     owed: Mutex<Vec<EndedRequest>>,
@@ -98,32 +87,30 @@ pub struct Slot {
 impl Ledger {
     /// The ledger of one client.
     pub fn in_memory(clock: Clock) -> Self {
-        let account = Mutex::default();
-        Self(Arc::new(LedgerState::Memory { clock, account }))
+        Self::new(clock, None)
     }
 
     /// The ledger of all processes that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        let (seen, owed, fault, asked_until) = Default::default();
-        Self(Arc::new(LedgerState::Store(Arc::new(StoredLedger {
-            store,
-            owner,
+        Self::new(clock, Some((store, owner)))
+    }
+
+    fn new(clock: Clock, store: Option<(Store, Owner)>) -> Self {
+        let seen = Mutex::new(store.is_none().then(Account::default));
+        let (owed, fault, asked_until) = Default::default();
+        Self(Arc::new(LedgerState {
             clock,
+            store,
             seen,
             owed,
             fault,
             asked_until,
-        }))))
+        }))
     }
 
     /// Enters a refusal (429) of a client without a budget.
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
-        Ticket {
-            number: NO_ENTRY,
-            sent: true,
-            state: Some(Arc::clone(&self.0)),
-        }
-        .answered(429, headers, retry_after);
+        Ticket::new(&self.0, NO_ENTRY).answered(429, headers, retry_after);
     }
 
     pub fn budget(&self, terms: Terms) -> Budget {
@@ -140,25 +127,22 @@ impl Budget {
         self.terms.per_hour - self.terms.reserve
     }
 
-    /// Asks for one request. It waits only for the ledger, until `deadline` at the latest, and never for the budget.
-    pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
+    /// Asks for one request. It waits only for the ledger, until `deadline` at the latest, and never for the budget: `Err` has the next
+    /// time at which it may grant one.
+    pub async fn acquire(&self, deadline: Instant) -> Result<Result<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
-        let file = match &*self.ledger.0 {
-            LedgerState::Memory { clock, account } => {
-                // The clock is read after the wait for the account.
-                let mut account = lock(account);
-                let now = clock.now();
-                let answer = account.acquire(terms, now);
-                drop(account);
-                return Ok(state.grant(answer, now));
-            }
-            LedgerState::Store(file) => Arc::clone(file),
+        let Some((store, _)) = &self.ledger.0.store else {
+            // The clock is read after the wait for the account.
+            let mut account = lock(&state.seen);
+            let now = state.clock.now();
+            let answer = account.get_or_insert_default().acquire(terms, now);
+            drop(account);
+            return Ok(state.grant(answer, now));
         };
-        let writer = Arc::clone(&file);
         // If the caller has left, the ticket is dropped on the store's thread, and so withdrawn.
-        let asked = file.store.run(move |connection| {
-            let (answer, now) = writer.change(connection, |account, now| {
-                if let Some(until) = *lock(&writer.asked_until)
+        let asked = store.run(move |connection| {
+            let (answer, now) = state.change(connection, |account, now| {
+                if let Some(until) = *lock(&state.asked_until)
                     && let Some(left) = until.checked_duration_since(Instant::now())
                 {
                     account.still_refused(now, millis(left));
@@ -167,13 +151,13 @@ impl Budget {
             })?;
             Ok(state.grant(answer, now))
         });
-        file.store.within(deadline, asked).await
+        store.within(deadline, asked).await
     }
 
     pub async fn left(&self) -> Result<u64> {
-        if let LedgerState::Store(file) = &*self.ledger.0 {
-            let ledger = Arc::clone(file);
-            let read = file.store.run(move |connection| ledger.read(connection));
+        if let Some((store, _)) = &self.ledger.0.store {
+            let ledger = Arc::clone(&self.ledger.0);
+            let read = store.run(move |connection| ledger.read(connection));
             read.await?;
         }
         Ok(self.left_as_seen().unwrap_or(0))
@@ -182,77 +166,43 @@ impl Budget {
     /// How many requests would be granted now, as far as this process knows. It reads no file, so it does not include
     /// requests of others since this client last asked for one. `None` if the client has not read the ledger yet.
     pub fn left_as_seen(&self) -> Option<u64> {
-        match &*self.ledger.0 {
-            LedgerState::Memory { clock, account } => {
-                Some(lock(account).left(self.terms, clock.now()))
-            }
-            LedgerState::Store(file) => {
-                let left = |account: &Account| account.left(self.terms, file.clock.now());
-                lock(&file.seen).as_ref().map(left)
-            }
-        }
+        let state = &self.ledger.0;
+        let left = |account: &Account| account.left(self.terms, state.clock.now());
+        lock(&state.seen).as_ref().map(left)
     }
 
     /// Reads the ledger for [`Budget::left_as_seen`]. `None` if it is in memory.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        let LedgerState::Store(file) = &*self.ledger.0 else {
-            return Ok(None);
-        };
-        let ledger = Arc::clone(file);
-        file.store
-            .ask(move |connection| ledger.read(connection))
-            .map(Some)
+        let ledger = Arc::clone(&self.ledger.0);
+        let store = self.ledger.0.store.as_ref();
+        let read = store.map(|(store, _)| store.ask(move |connection| ledger.read(connection)));
+        read.transpose()
     }
 
     /// The reason why the end of an earlier request could not be written yet. It is returned once.
     pub fn take_fault(&self) -> Option<Error> {
-        match &*self.ledger.0 {
-            LedgerState::Memory { .. } => None,
-            LedgerState::Store(file) => lock(&file.fault).take(),
-        }
+        lock(&self.ledger.0.fault).take()
     }
 }
 
 impl LedgerState {
-    fn grant(self: Arc<Self>, answer: Grant, now: Millis) -> Grant<Ticket, Slot> {
-        match answer {
-            Grant::Granted(number) => Grant::Granted(Ticket {
-                number,
-                sent: false,
-                state: Some(self),
-            }),
-            Grant::Wait(Hold { until, by_service }) => {
-                let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
-                Grant::Wait(Slot {
-                    at: timestamp(until),
-                    wait,
-                    by_service,
-                })
-            }
-        }
-    }
-
-    fn clock(&self) -> &Clock {
-        match self {
-            Self::Memory { clock, .. } => clock,
-            Self::Store(file) => &file.clock,
-        }
+    fn grant(self: &Arc<Self>, answer: Result<i64, Hold>, now: Millis) -> Result<Ticket, Slot> {
+        let slot = |Hold { until, by_service }| Slot {
+            at: timestamp(until),
+            wait: Duration::from_millis(u64::try_from(until - now).unwrap_or(0)),
+            by_service,
+        };
+        answer.map(|number| Ticket::new(self, number)).map_err(slot)
     }
 
     /// Enters the end of a request. Its caller does not wait for that.
-    fn settle(&self, ended: EndedRequest) {
-        match self {
-            Self::Memory { clock, account } => ended.enter(&mut lock(account), clock.now()),
-            Self::Store(file) => file.settle(ended),
-        }
-    }
-}
-
-impl StoredLedger {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
             ended.enter(account, self.clock.now());
         }
+        let Some((store, _)) = &self.store else {
+            return;
+        };
         if let Some(wait) = ended.outcome.as_ref().and_then(RequestEnd::asked) {
             let mut until = lock(&self.asked_until);
             *until = (*until).max(Some(
@@ -261,7 +211,7 @@ impl StoredLedger {
         }
         lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
-        self.store.post(
+        store.post(
             move |connection| {
                 // Another request may have written it.
                 if lock(&writer.owed).is_empty() {
@@ -281,7 +231,7 @@ impl StoredLedger {
         work: impl FnOnce(&mut Account, Millis) -> T,
     ) -> Result<T, Fault> {
         let owed = std::mem::take(&mut *lock(&self.owed));
-        let changed = change(connection, &self.owner, &self.clock, |account, now| {
+        let changed = change(connection, self.owner()?, &self.clock, |account, now| {
             for ended in &owed {
                 ended.enter(account, now);
             }
@@ -302,58 +252,58 @@ impl StoredLedger {
 
     /// Reads the account and remembers it.
     fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
-        *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
+        *lock(&self.seen) = Some(look(connection, self.owner()?, &self.clock)?);
         Ok(())
+    }
+
+    /// The owner of the account in the store.
+    fn owner(&self) -> Result<&Owner, Fault> {
+        let store = self.store.as_ref();
+        store.map(|(_, owner)| owner).ok_or(Fault::Missing)
     }
 }
 
-/// The entry of one request.
+/// The entry of one request. When it is dropped, the end of the request is entered.
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
+    state: Arc<LedgerState>,
     number: i64,
-    sent: bool,
-    /// `None` after the request has ended.
-    state: Option<Arc<LedgerState>>,
+    /// `None` if it was never sent.
+    outcome: Option<RequestEnd>,
 }
 
 impl Ticket {
+    fn new(state: &Arc<LedgerState>, number: i64) -> Self {
+        Self {
+            state: Arc::clone(state),
+            number,
+            outcome: None,
+        }
+    }
+
     /// The service may count the request after this call. A ticket that is dropped earlier is withdrawn.
     pub fn sending(&mut self) {
-        self.sent = true;
+        self.outcome = Some(RequestEnd::default());
     }
 
     /// Enters the answer. `retry_after` is the wait of its `Retry-After`.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
-        let Some(state) = self.state.take() else {
-            return;
-        };
         // A reset may be a date. The service's own clock measures it, as a date in `Retry-After`.
-        let since =
-            answered_at(headers, state.clock().time()).duration_since(SystemTime::UNIX_EPOCH);
-        let wall = since.map_or(0, |since| since.as_secs());
-        let outcome = RequestEnd {
+        let at = answered_at(headers, self.state.clock.time());
+        let wall = at.duration_since(SystemTime::UNIX_EPOCH);
+        self.outcome = Some(RequestEnd {
             refused: status == 429,
             retry_after,
-            quota: rate_limit::quota(headers, wall),
-        };
-        state.settle(EndedRequest {
-            number: self.number,
-            outcome: Some(outcome),
+            quota: rate_limit::quota(headers, wall.map_or(0, |since| since.as_secs())),
         });
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let Some(state) = self.state.take() else {
-            return;
-        };
-        let outcome = self.sent.then(RequestEnd::default);
-        state.settle(EndedRequest {
-            number: self.number,
-            outcome,
-        });
+        let (number, outcome) = (self.number, self.outcome.take());
+        self.state.settle(EndedRequest { number, outcome });
     }
 }
 

@@ -71,6 +71,17 @@ pub struct Announced {
     pub remaining: u64,
 }
 
+impl Announced {
+    fn refusal(at: Millis, until: Millis) -> Self {
+        let remaining = 0;
+        Self {
+            at,
+            until,
+            remaining,
+        }
+    }
+}
+
 /// The ledger of one organization at one address, as far as it still counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
@@ -86,15 +97,6 @@ pub struct Account {
 const REFUSAL: &str = "refusal";
 /// The name of the rate-limit headers' statement in the ledger.
 const QUOTA: &str = "quota";
-
-/// Whether a request may go out now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grant<T = i64, W = Hold> {
-    /// It may, and is entered under this number.
-    Granted(T),
-    /// It may not before this time.
-    Wait(W),
-}
 
 /// The wait before the next request, and its reason. They are ordered by their ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,19 +127,19 @@ impl RequestEnd {
 }
 
 impl Account {
-    /// Enters a request, if the terms grant one.
-    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Grant {
+    /// Enters a request and returns its number, if the terms grant one. Otherwise returns the wait before the next.
+    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Result<i64, Hold> {
         self.tidy(now);
         if self.left(terms, now) == 0 {
-            return Grant::Wait(self.next_slot(terms, now));
+            return Err(self.next_slot(terms, now));
         }
         let number = self.next;
         self.next += 1;
         let newest = self.entries.values().map(|entry| entry.at).max();
-        let at = newest.map_or(now, |newest| newest.max(now));
+        let at = newest.max(Some(now)).unwrap_or(now);
         self.entries
             .insert(number, Entry::new(at, None, terms.patience));
-        Grant::Granted(number)
+        Ok(number)
     }
 
     /// How many requests would be granted at once.
@@ -151,18 +153,11 @@ impl Account {
             .per_hour
             .saturating_sub(terms.reserve)
             .saturating_sub(counted);
-        let under_way = self.under_way(now);
-        let announced = self
-            .announced
-            .values()
-            .filter(|announced| announced.until > now);
+        let held = terms.reserve.saturating_add(self.under_way(now));
+        let announced = self.announced.values();
         announced
-            .map(|announced| {
-                announced
-                    .remaining
-                    .saturating_sub(terms.reserve)
-                    .saturating_sub(under_way)
-            })
+            .filter(|announced| announced.until > now)
+            .map(|announced| announced.remaining.saturating_sub(held))
             .fold(ours, u64::min)
     }
 
@@ -176,11 +171,7 @@ impl Account {
 
     /// Enters a refusal that lasts another `left`, if the ledger does not know it: its file may have been deleted.
     pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
-        let refusal = Announced {
-            at: now,
-            until: now + left,
-            remaining: 0,
-        };
+        let refusal = Announced::refusal(now, now + left);
         self.announced.entry(REFUSAL.to_owned()).or_insert(refusal);
     }
 
@@ -202,18 +193,10 @@ impl Account {
         if outcome.refused {
             let asked = outcome.asked().map(|wait| now + wait);
             let until = asked.or(reset).unwrap_or(now + HOUR);
-            let held = self
-                .announced
-                .get(REFUSAL)
-                .map_or(until, |held| held.until.max(until));
-            self.announced.insert(
-                REFUSAL.to_owned(),
-                Announced {
-                    at: now,
-                    until: held,
-                    remaining: 0,
-                },
-            );
+            let held = self.announced.get(REFUSAL);
+            let until = held.map_or(until, |held| held.until.max(until));
+            let refusal = Announced::refusal(now, until);
+            self.announced.insert(REFUSAL.to_owned(), refusal);
         }
         let Some(quota) = outcome.quota else {
             // The answer says nothing about the limit. The service may have counted this request after its latest statement.
@@ -233,9 +216,9 @@ impl Account {
             announced
         } else {
             Announced {
-                at: now,
                 until: known.until.max(announced.until),
                 remaining: known.remaining.min(announced.remaining),
+                ..announced
             }
         };
     }
@@ -272,20 +255,15 @@ impl Account {
                 by_service: announced.remaining == 0,
             }
         });
-        let hold = announced.fold(
-            Hold {
-                until: own,
-                by_service: false,
-            },
-            Hold::max,
-        );
+        let ours = |until| Hold {
+            until,
+            by_service: false,
+        };
+        let hold = announced.fold(ours(own), Hold::max);
         if hold.until > now {
             hold
         } else {
-            Hold {
-                until: now + NEXT_LOOK,
-                by_service: false,
-            }
+            ours(now + NEXT_LOOK)
         }
     }
 }

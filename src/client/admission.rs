@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::budget::{Budget, Grant, Slot, Ticket};
-use crate::client::observer::{About, Level, MIN_LOGGED_WAIT, Note, Observer, Waiting};
+use crate::budget::{Budget, Slot, Ticket};
+use crate::client::observer::{LogFields, MIN_LOGGED_WAIT, Note, Observer, Waiting};
 use crate::client::policy::{self, MIN_TIME_LEFT};
 use crate::client::{Call, Client, WaitOrStop, messages};
 use crate::clock::{millis, timestamp};
@@ -60,9 +60,7 @@ impl Client {
                 }
                 let spread = time_left + policy::spread(throttled.asked, self.jitter());
                 let pause = spread.min(latest.saturating_duration_since(now));
-                let what = format!("{}: throttled", messages::call_name(call));
-                let about = Some(messages::fields(call, self).into());
-                self.pause(pause, &what, messages::SERVICE_ASKED, about, observer)
+                self.pause(call, pause, "throttled", messages::SERVICE_ASKED, observer)
                     .await;
                 *waited += pause;
             }
@@ -87,8 +85,8 @@ impl Client {
                     error.prefixed(", because the store could not count the request: ")
                 });
                 match granted? {
-                    Grant::Granted(granted) => ticket = Some(granted),
-                    Grant::Wait(slot) => {
+                    Ok(granted) => ticket = Some(granted),
+                    Err(slot) => {
                         drop(grant);
                         if let Some(flight) = &call.flight {
                             flight.leave();
@@ -116,16 +114,11 @@ impl Client {
             // Nothing waits after this check.
             let now = Instant::now();
             // A call that began without that time may use all of its deadline.
-            let is_late = match had_time {
-                true => now > latest,
-                false => now >= *deadline,
-            };
+            let is_late = now > latest && (had_time || now >= *deadline);
             if !is_late && throttled().is_none() {
                 return Ok(Admitted { permit, ticket });
             }
-            if let Some(journal) = &call.journal {
-                journal.nothing_happened();
-            }
+            call.nothing_happened();
             if is_late {
                 return Err(late());
             }
@@ -154,15 +147,17 @@ impl Client {
         self.stats.paused(slot.pause());
     }
 
+    /// Pauses before `what` of a call.
     pub(super) async fn pause(
         &self,
+        call: &Call,
         pause: Duration,
         what: &str,
         why: &'static str,
-        about: Option<About>,
         observer: &dyn Observer,
     ) {
-        self.note_pause(pause, what, why, about, observer);
+        let what = format!("{}: {what}", messages::call_name(call));
+        self.note_pause(pause, &what, why, messages::fields(call, self), observer);
         sleep(pause).await;
         self.stats.paused(pause);
     }
@@ -173,7 +168,7 @@ impl Client {
         pause: Duration,
         what: &str,
         why: &'static str,
-        about: Option<About>,
+        about: LogFields,
         observer: &dyn Observer,
     ) {
         if pause > MIN_LOGGED_WAIT {
@@ -182,12 +177,8 @@ impl Client {
                 "{what}: waiting {:.1} s, until {until:.0}",
                 pause.as_secs_f64()
             );
-            let waiting = Some(Waiting::new(why, pause, until));
-            observer.note(Note {
-                waiting,
-                about,
-                ..Note::new(Level::Info, text)
-            });
+            let waiting = Waiting::new(why, pause, until);
+            observer.note(Note::waiting(text, waiting).about(about));
         }
     }
 }

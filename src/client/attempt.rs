@@ -16,7 +16,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::call::Journal;
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::Tries;
 use crate::client::{Answer, Call, Client, messages};
@@ -60,13 +59,11 @@ impl Head {
             let value = headers.get(name)?;
             Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
+        let id = headers.get("x-request-id");
         Self {
             status,
             // A repaired id would be a different one.
-            request_id: headers
-                .get("x-request-id")
-                .and_then(|id| std::str::from_utf8(id.as_bytes()).ok())
-                .map(str::to_owned),
+            request_id: id.and_then(|id| String::from_utf8(id.as_bytes().to_vec()).ok()),
             retry_after,
             content_type: text("content-type"),
             location: text("location"),
@@ -134,12 +131,9 @@ impl Client {
     ) -> Result<Answer, Failure> {
         let timeout = self.settings.timeout * if call.is_write() { 2 } else { 1 };
         let until = deadline.min(Instant::now() + timeout);
-        let late = |what: &str| {
-            Message::from(if until == deadline {
-                format!("{what} within the call's deadline")
-            } else {
-                format!("{what} within {} s", timeout.as_secs_f64())
-            })
+        let late = |what: &str| match until == deadline {
+            true => Message::from(format!("{what} within the call's deadline")),
+            false => format!("{what} within {} s", timeout.as_secs_f64()).into(),
         };
         let request = Outgoing {
             method: call.method.clone(),
@@ -161,7 +155,7 @@ impl Client {
         let mut entry = EntryGuard {
             ticket,
             departure: departure.clone(),
-            journal: call.journal.clone(),
+            call,
         };
         let mut incoming =
             match within(until, self.transport.send(request, departure.clone())).await {
@@ -183,6 +177,7 @@ impl Client {
                 }
             };
 
+        let status = incoming.status.as_u16();
         let (after, malformed) = retry_after(&incoming.headers, self.store_state.clock.time());
         if malformed {
             let text = format!(
@@ -192,36 +187,31 @@ impl Client {
             observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
         }
         // Its body may take a while.
-        if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
+        if let (Some(after), 429 | 503) = (after, status) {
             let in_ledger = status == 429 && call.limit().is_some();
             self.shared
                 .throttle
                 .throttle(call.lane, status, after, in_ledger);
         }
         match entry.ticket.take() {
-            Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),
+            Some(ticket) => ticket.answered(status, &incoming.headers, after),
             // Clients with a budget share the limit of this client without one.
-            None if incoming.status == 429 => {
-                if let Some(limit) = call.limit() {
-                    self.store_state
-                        .ledger(limit)
-                        .refused(&incoming.headers, after);
+            None => {
+                if let Some(limit) = call.limit().filter(|_| status == 429) {
+                    let ledger = self.store_state.ledger(limit);
+                    ledger.refused(&incoming.headers, after);
                 }
             }
-            None => {}
         }
-        let head = Box::new(Head::new(
-            incoming.status.as_u16(),
-            &incoming.headers,
-            after,
-        ));
+        let head = Box::new(Head::new(status, &incoming.headers, after));
         let success = incoming.status.is_success();
-        let cap = if success { call.cap } else { MAX_ERROR_BODY };
-        // The head tells that it is a refusal. Its text is worth a moment, and not the whole timeout.
-        let patience = if success {
-            until
-        } else {
-            until.min(Instant::now() + MAX_ERROR_BODY_TIME)
+        let (cap, patience) = match success {
+            true => (call.cap, until),
+            // The head tells that it is a refusal. Its text is worth a moment, and not the whole timeout.
+            false => (
+                MAX_ERROR_BODY,
+                until.min(Instant::now() + MAX_ERROR_BODY_TIME),
+            ),
         };
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
@@ -287,24 +277,18 @@ impl Client {
 
 /// A request's entry in the ledger and in the call's journal, until its answer comes. If the attempt ends earlier, the entries stay
 /// only if the request left.
-struct EntryGuard {
+struct EntryGuard<'a> {
     ticket: Option<Ticket>,
     departure: Departure,
-    journal: Option<Arc<dyn Journal>>,
+    call: &'a Call,
 }
 
-impl Drop for EntryGuard {
+impl Drop for EntryGuard<'_> {
     fn drop(&mut self) {
-        let departed = !self.departure.withdraw();
-        if let Some(ticket) = &mut self.ticket
-            && departed
-        {
+        if self.departure.withdraw() {
+            self.call.nothing_happened();
+        } else if let Some(ticket) = &mut self.ticket {
             ticket.sending();
-        }
-        if let Some(journal) = &self.journal
-            && !departed
-        {
-            journal.nothing_happened();
         }
     }
 }
@@ -337,10 +321,8 @@ enum BodyError {
 }
 
 async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, BodyError> {
-    let length = incoming
-        .headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse().ok());
+    let length = incoming.headers.get(CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
     let mut next = incoming.body.chunk().await.map_err(BodyError::Broken)?;
     // Most bodies come in one piece, which is not copied.
     if let Some(body) = next.take_if(|body| Some(body.len()) == length && body.len() <= cap) {

@@ -96,6 +96,13 @@ impl Call {
         self.method != Method::GET
     }
 
+    /// Notes that nothing happened, if the call has a journal.
+    pub(super) fn nothing_happened(&self) {
+        if let Some(journal) = &self.journal {
+            journal.nothing_happened();
+        }
+    }
+
     /// The limit that it counts against.
     pub fn limit(&self) -> Option<Limit<'_>> {
         let creates = self.method == Method::POST && self.path.as_str() == CREATE_JOB;

@@ -164,11 +164,7 @@ pub(crate) fn waits_for_budget(call: &Call, client: &Client, slot: Slot) -> Note
         slot.wait.as_secs_f64().ceil(),
     );
     let waiting = Waiting::new(why, slot.wait, slot.at);
-    let note = Note {
-        waiting: Some(waiting),
-        ..Note::new(Level::Info, text)
-    };
-    note.about(fields(call, client))
+    Note::waiting(text, waiting).about(fields(call, client))
 }
 
 /// The budget has no free request, and the call does not wait.

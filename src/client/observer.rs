@@ -172,15 +172,12 @@ impl OpenWait {
         let lasts = self.begun.elapsed();
         let long = lasts > Waiting::LONG;
         if lasts >= self.min_logged && self.announced.replace(long) != Some(long) {
-            let waiting = Some(Waiting {
+            let waiting = Waiting {
                 why: self.why,
                 until: None,
                 long,
-            });
-            observer.note(Note {
-                waiting,
-                ..Note::new(Level::Info, text()).about(self.fields.clone())
-            });
+            };
+            observer.note(Note::waiting(text(), waiting).about(self.fields.clone()));
         }
     }
 }
@@ -192,6 +189,14 @@ impl Note {
             text,
             waiting: None,
             about: None,
+        }
+    }
+
+    /// A line about a pause.
+    pub(crate) fn waiting(text: String, waiting: Waiting) -> Self {
+        Self {
+            waiting: Some(waiting),
+            ..Self::new(Level::Info, text)
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::attempt::Failure;
+use crate::config::Limits;
 use crate::error::{Kind, Outcome};
 
 /// The longest backoff.
@@ -58,10 +59,9 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal))
         }
         (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
-            let kind = if *timeout {
-                Kind::Timeout
-            } else {
-                Kind::Transport
+            let kind = match timeout {
+                true => Kind::Timeout,
+                false => Kind::Transport,
             };
             (kind, Unknown, Some(Pace::Normal))
         }
@@ -97,15 +97,6 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
         outcome: write.then_some(outcome),
         retry,
     }
-}
-
-/// The bounds of a call's retries.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Retries after the first attempt.
-    pub max_retries: u32,
-    /// The longest `Retry-After` that is waited for.
-    pub max_retry_after: Duration,
 }
 
 /// The wait that the service asked for when it refused an attempt, and who keeps it.
@@ -163,12 +154,7 @@ pub fn plan(
     if pause.saturating_add(MIN_TIME_LEFT) > time_left {
         return RetryPlan::Deadline;
     }
-    if refusal.in_ledger
-        && refusal.stops
-        && refusal
-            .retry_after
-            .is_none_or(|retry_after| retry_after > pause)
-    {
+    if refusal.in_ledger && refusal.stops && refusal.retry_after.is_none_or(|wait| wait > pause) {
         // The ledger would refuse the retry after the pause as well, so the call fails now.
         pause = Duration::ZERO;
     }
@@ -202,13 +188,9 @@ impl RetryQuota {
 
     /// Pays for a retry; `false` if nothing is left.
     pub fn take(&mut self, pace: Pace) -> bool {
-        match self.tokens.checked_sub(pace.cost()) {
-            Some(rest) => {
-                self.tokens = rest;
-                true
-            }
-            None => false,
-        }
+        let rest = self.tokens.checked_sub(pace.cost());
+        self.tokens = rest.unwrap_or(self.tokens);
+        rest.is_some()
     }
 
     /// Gives back what the last retry of a successful call cost, or 1 for a call without retries.

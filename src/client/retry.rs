@@ -9,7 +9,7 @@ use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
 use crate::client::call::{Answer, Call, DecodeError};
 use crate::client::observer::{Observer, Span};
-use crate::client::policy::{self, Limits, Pace, Refusal, RetryPlan};
+use crate::client::policy::{self, Pace, Refusal, RetryPlan};
 use crate::client::{Client, WaitOrStop, messages};
 use crate::clock::Millis;
 use crate::config::ApiKey;
@@ -174,10 +174,8 @@ impl Client {
                 tries,
             }),
             Err(error) => {
-                let is_landed = call
-                    .flight
-                    .as_ref()
-                    .is_some_and(|flight| flight.is_landed());
+                let flight = call.flight.as_ref();
+                let is_landed = flight.is_some_and(|flight| flight.is_landed());
                 tries.end((!is_landed).then_some(&error), observer);
                 Err(error)
             }
@@ -216,13 +214,11 @@ impl Client {
             };
 
             let report = self.failed(call, &failure, tries, observer);
-            if let Some(journal) = &call.journal
-                && matches!(
-                    report.verdict.outcome,
-                    Some(Outcome::NotSent | Outcome::Rejected)
-                )
-            {
-                journal.nothing_happened();
+            if matches!(
+                report.verdict.outcome,
+                Some(Outcome::NotSent | Outcome::Rejected)
+            ) {
+                call.nothing_happened();
             }
             let status = failure.head().map(|head| head.status);
             // A 401 comes before anything is done, so even a write may be sent again. This happens once, with a new key.
@@ -253,20 +249,12 @@ impl Client {
             };
             tries.last_retry = pace;
             drop(permit);
-            let why = if refusal.pause().is_some() {
-                messages::SERVICE_ASKED
-            } else {
-                messages::ATTEMPT_FAILED
+            let why = match refusal.pause() {
+                Some(_) => messages::SERVICE_ASKED,
+                None => messages::ATTEMPT_FAILED,
             };
-            let about = Some(messages::fields(call, self).into());
-            self.pause(
-                pause,
-                &format!("{}: retry {number}", messages::call_name(call)),
-                why,
-                about,
-                observer,
-            )
-            .await;
+            let what = format!("retry {number}");
+            self.pause(call, pause, &what, why, observer).await;
             tries.waited = pause;
         }
     }
@@ -276,9 +264,7 @@ impl Client {
         if !call.is_write() || observer.leaves() {
             return Ok(());
         }
-        if let Some(journal) = &call.journal {
-            journal.nothing_happened();
-        }
+        call.nothing_happened();
         let text = "the caller stopped waiting, so the request was not sent";
         Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
     }
@@ -292,11 +278,8 @@ impl Client {
         deadline: Instant,
     ) -> RetryPlan {
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let limits = Limits {
-            max_retries: self.settings.max_retries,
-            max_retry_after: self.settings.max_retry_after,
-        };
-        let plan = policy::plan(pace, refusal, number, limits, time_left, || self.jitter());
+        let (limits, jitter) = (self.settings.limits, || self.jitter());
+        let plan = policy::plan(pace, refusal, number, limits, time_left, jitter);
         match (plan, pace) {
             (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
                 RetryPlan::GiveUp

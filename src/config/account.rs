@@ -1,8 +1,6 @@
 //! The owner of budgets and exports, and the number of requests an hour that is allowed.
 
-use std::time::Duration;
-
-use crate::clock::{Millis, millis};
+use crate::clock::Millis;
 use crate::config::ApiKey;
 use crate::config::url::Segment;
 use crate::error::{Error, Result};
@@ -94,14 +92,5 @@ impl Terms {
             reserve,
             patience: 0,
         })
-    }
-
-    /// The same for calls with this deadline.
-    #[must_use]
-    pub fn patient(self, deadline: Duration) -> Self {
-        Self {
-            patience: millis(deadline),
-            ..self
-        }
     }
 }

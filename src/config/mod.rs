@@ -41,8 +41,7 @@ pub struct Settings {
     pub project_id: Option<Segment>,
     pub timeout: Duration,
     pub deadline: Duration,
-    pub max_retries: u32,
-    pub max_retry_after: Duration,
+    pub limits: Limits,
     /// The user's headers, which every request carries besides the client's own.
     pub headers: HeaderMap,
     pub max_response_bytes: usize,
@@ -56,6 +55,15 @@ pub struct Settings {
     pub refresh: bool,
     /// The settings of the store; `None` without a store.
     pub store: Option<StoreSettings>,
+}
+
+/// The bounds of a call's retries.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Retries after the first attempt.
+    pub max_retries: u32,
+    /// The longest `Retry-After` that is waited for.
+    pub max_retry_after: Duration,
 }
 
 /// The settings of the store.

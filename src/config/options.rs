@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::account::{Organization, Owner, Terms};
+use crate::clock::millis;
 use crate::config::headers::headers;
 use crate::config::key::{ApiKey, Renewal};
 use crate::config::url::{BaseUrl, Segment, Template};
-use crate::config::{Settings, StoreSettings, Wire, seconds, seconds_or_zero};
+use crate::config::{Limits, Settings, StoreSettings, Wire, seconds, seconds_or_zero};
 use crate::error::{Error, Result};
 use crate::text::message::{Advice, Message, Setting, message};
 
@@ -18,10 +19,6 @@ pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
 pub const ENV_API_KEY_FILE: &str = "DOCPLATFORM_API_KEY_FILE";
 const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
 pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
-const ENV_REQUESTS_PER_HOUR: &str = "DOCPLATFORM_REQUESTS_PER_HOUR";
-const ENV_RESERVE: &str = "DOCPLATFORM_RESERVE";
-const ENV_JOBS_PER_HOUR: &str = "DOCPLATFORM_JOBS_PER_HOUR";
-const ENV_STORE: &str = "DOCPLATFORM_STORE";
 const ENV_ORGANIZATION: &str = "DOCPLATFORM_ORGANIZATION";
 
 /// Passes the list of all options, each with its type and default, to the macro `$with`.
@@ -138,7 +135,7 @@ impl Options {
             self.renewal = Renewal::File(file.into());
         }
         macro_rules! fill {
-            ($($setting:ident: $variable:ident, $read:expr;)*) => {
+            ($($setting:ident: $variable:expr, $read:expr;)*) => {
                 $(if let Some(value) = look(self.$setting.is_some(), stringify!($setting), $variable) {
                     self.$setting = Some($read($variable, value)?);
                 })*
@@ -147,10 +144,10 @@ impl Options {
         fill! {
             base_url: ENV_BASE_URL, text;
             project_id: ENV_PROJECT_ID, text;
-            requests_per_hour: ENV_REQUESTS_PER_HOUR, number;
-            reserve: ENV_RESERVE, number;
-            jobs_per_hour: ENV_JOBS_PER_HOUR, number;
-            store: ENV_STORE, path;
+            requests_per_hour: "DOCPLATFORM_REQUESTS_PER_HOUR", number;
+            reserve: "DOCPLATFORM_RESERVE", number;
+            jobs_per_hour: "DOCPLATFORM_JOBS_PER_HOUR", number;
+            store: "DOCPLATFORM_STORE", path;
             organization: ENV_ORGANIZATION, text;
         }
         self.from_env = from_env;
@@ -182,25 +179,28 @@ impl Options {
             ENV_API_KEY_FILE,
         ];
         let found = Self::default().resolve(|name| wanted.contains(&name).then(|| env(name))?)?;
-        let organization = match (&found.organization, &found.api_key) {
-            (Some(name), _) => Some(Organization::named(
-                found.name_of(Setting::Organization),
-                name,
-            )?),
-            (None, Some(key)) => Some(Organization::Key(ApiKey::parse(
-                found.name_of(Setting::ApiKey),
-                key,
-            )?)),
-            (None, None) => None,
+        let organization = found.owner()?;
+        let base_url = |url: &String| {
+            let url = BaseUrl::parse(found.name_of(Setting::BaseUrl), url, true)?;
+            Ok(url.as_str().to_owned())
         };
-        let base_url = found
-            .base_url
-            .as_ref()
-            .map(|url| BaseUrl::parse(found.name_of(Setting::BaseUrl), url, true));
-        Ok((
-            base_url.transpose()?.map(|url| url.as_str().to_owned()),
-            organization,
-        ))
+        let base_url = found.base_url.as_ref().map(base_url).transpose()?;
+        Ok((base_url, organization))
+    }
+
+    /// The organization, or else the key.
+    fn owner(&self) -> Result<Option<Organization>> {
+        let name = self.organization.as_ref();
+        let named = name.map(|name| Organization::named(self.name_of(Setting::Organization), name));
+        match named {
+            None => Ok(self.key()?.map(Organization::Key)),
+            named => named.transpose(),
+        }
+    }
+
+    fn key(&self) -> Result<Option<ApiKey>> {
+        let parse = |key| ApiKey::parse(self.name_of(Setting::ApiKey), key);
+        self.api_key.as_ref().map(parse).transpose()
     }
 
     /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
@@ -237,8 +237,7 @@ impl Options {
                 format!(" or set {ENV_BASE_URL} to the address of your documentation platform"),
             ])
         })?;
-        let parse = |key| ApiKey::parse(self.name_of(Setting::ApiKey), key);
-        let api_key = self.api_key.as_ref().map(parse).transpose()?;
+        let api_key = self.key()?;
         let base_url = BaseUrl::parse(self.name_of(Setting::BaseUrl), base_url, self.allow_http)?;
         let project = |id: &String| {
             Segment::parse(self.name_of(Setting::ProjectId), id)
@@ -262,16 +261,15 @@ impl Options {
                 " must contain {id}"
             ]));
         }
-        let organization = match &self.organization {
-            Some(name) => Some(Organization::named(
-                self.name_of(Setting::Organization),
-                name,
-            )?),
-            None => api_key.clone().map(Organization::Key),
-        };
+        let organization = self.owner()?;
         let deadline = seconds(Setting::Deadline, self.deadline)?;
-        let store = self.store.clone();
-        let store = store.filter(|path| !path.as_os_str().is_empty()).map(|path| {
+        let patient = |terms| Terms {
+            patience: millis(deadline),
+            ..terms
+        };
+        let path = self.store.clone();
+        let path = path.filter(|path| !path.as_os_str().is_empty());
+        let store = path.map(|path| {
             let organization = organization.ok_or_else(|| {
                 Error::configuration(message![
                     Setting::ApiKey,
@@ -293,8 +291,10 @@ impl Options {
             project_id,
             timeout: seconds(Setting::Timeout, self.timeout)?,
             deadline,
-            max_retries: self.max_retries,
-            max_retry_after: seconds_or_zero(Setting::MaxRetryAfter, self.max_retry_after)?,
+            limits: Limits {
+                max_retries: self.max_retries,
+                max_retry_after: seconds_or_zero(Setting::MaxRetryAfter, self.max_retry_after)?,
+            },
             headers: headers(&self.headers)?,
             max_response_bytes,
             job_path,
@@ -304,12 +304,8 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms: self.terms()?.map(|terms| terms.patient(deadline)),
-            job_terms: self
-                .jobs_per_hour
-                .map(|jobs| self.job_terms(jobs))
-                .transpose()?
-                .map(|terms| terms.patient(deadline)),
+            terms: self.terms()?.map(patient),
+            job_terms: self.job_terms()?.map(patient),
             settle_days: self.settle_days,
             refresh: self.refresh,
             store,
@@ -338,14 +334,14 @@ impl Options {
         }
     }
 
-    fn job_terms(&self, per_hour: u64) -> Result<Terms> {
-        Terms::new(per_hour, 0).ok_or_else(|| {
-            let per_hour = self.name_of(Setting::JobsPerHour);
-            Error::argument(message![
-                per_hour,
-                " must be 1 or more, or no job could be created"
-            ])
-        })
+    fn job_terms(&self) -> Result<Option<Terms>> {
+        let terms = |per_hour| {
+            Terms::new(per_hour, 0).ok_or_else(|| {
+                let why = " must be 1 or more, or no job could be created";
+                Error::argument(message![self.name_of(Setting::JobsPerHour), why])
+            })
+        };
+        self.jobs_per_hour.map(terms).transpose()
     }
 
     /// The option that forbids pickling, because it holds a secret besides the key.

@@ -1,7 +1,5 @@
 //! The URL of a request: the base URL, path templates, and the ids that are put into them.
 
-use std::fmt::Write as _;
-
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::{Host, Url};
 
@@ -89,10 +87,7 @@ impl Template {
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
         }
-        if text
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%'))
-        {
+        if text.contains(|c| c != '/' && forbidden(c)) {
             return fail(
                 "must not contain a query, a fragment, white space, a backslash or a percent sign",
             );
@@ -123,7 +118,7 @@ impl Template {
 
     /// The template for logs and errors, shortened.
     pub(crate) fn shown(&self) -> String {
-        crate::text::safe(&self.0, MAX_SHOWN_TEMPLATE)
+        safe(&self.0, MAX_SHOWN_TEMPLATE)
     }
 
     pub fn has_id(&self) -> bool {
@@ -137,12 +132,10 @@ impl Template {
             if !path.contains(mark) {
                 continue;
             }
-            let Some(segment) = value else {
-                return Err(Error::argument(format!(
-                    "the path {} has no value for {mark}",
-                    self.shown()
-                )));
-            };
+            let segment = value.ok_or_else(|| {
+                let path = self.shown();
+                Error::argument(format!("the path {path} has no value for {mark}"))
+            })?;
             let encoded = utf8_percent_encode(segment.as_str(), SEGMENT).to_string();
             path = path.replace(mark, &encoded);
         }
@@ -162,10 +155,8 @@ impl BaseUrl {
     pub fn parse(what: impl Into<Message>, text: &str, allow_http: bool) -> Result<Self> {
         let what = what.into();
         let fail = |why: &str| {
-            Err(Error::configuration(message![
-                what.clone(),
-                format!(" {why}")
-            ]))
+            let why = format!(" {why}");
+            Err(Error::configuration(message![what.clone(), why]))
         };
         if text.is_empty() {
             return fail("is empty; set it to the address of your documentation platform");
@@ -173,10 +164,7 @@ impl BaseUrl {
         if text.trim() != text {
             return fail("has white space around it: remove it");
         }
-        if text
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
-        {
+        if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
             return fail("contains white space, a control character or a backslash");
         }
         let Ok(url) = Url::parse(text) else {
@@ -209,11 +197,8 @@ impl BaseUrl {
         let loopback = is_loopback_literal(authority(text), &host);
         if url.scheme() == "http" && !loopback && !allow_http {
             let why = format!(" {host} is plain http, which would show the API key to the network");
-            return Err(Error::configuration(message![
-                what,
-                why,
-                Advice::UseHttps {}
-            ]));
+            let advice = Advice::UseHttps {};
+            return Err(Error::configuration(message![what, why, advice]));
         }
         Ok(Self { url, loopback })
     }
@@ -251,11 +236,7 @@ impl BaseUrl {
     ) -> Result<Url> {
         let mut text = self.as_str().to_owned() + &template.fill(project, id)?;
         if !query.is_empty() {
-            let pairs = url::form_urlencoded::Serializer::new(String::new())
-                .extend_pairs(query)
-                .finish();
-            // Writing to a String cannot fail.
-            let _ = write!(text, "?{pairs}");
+            text = text + "?" + &encoded(query);
         }
         let url = Url::parse(&text)
             .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
@@ -266,6 +247,12 @@ impl BaseUrl {
         }
         Ok(url)
     }
+}
+
+/// Query parameters as they stand in a URL.
+pub(crate) fn encoded<'a>(query: impl IntoIterator<Item = &'a (String, String)>) -> String {
+    let mut text = url::form_urlencoded::Serializer::new(String::new());
+    text.extend_pairs(query).finish()
 }
 
 /// The authority as it was typed: the `url` crate turns `2130706433` into `127.0.0.1`.

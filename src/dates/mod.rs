@@ -37,45 +37,38 @@ impl Moment {
             return Err(fail());
         }
         let at = if text.len() == 10 {
-            Ok(text
-                .parse::<Date>()
-                .map_err(|_| fail())?
-                .to_datetime(jiff::civil::Time::midnight()))
+            let day: Date = text.parse().map_err(|_| fail())?;
+            Ok(day.to_datetime(Time::midnight()))
         } else if !text.is_ascii() || text.len() < 16 || text.contains(['[', ' ']) {
             return Err(fail());
         } else if let Ok(instant) = text.parse::<Timestamp>() {
             Err(instant)
         } else {
-            Ok(text.parse::<DateTime>().map_err(|_| fail())?)
+            Ok(text.parse().map_err(|_| fail())?)
         };
-        let text = match at {
-            Ok(at) if at.time() == jiff::civil::Time::midnight() => at.date().to_string(),
-            _ => text.to_owned(),
-        };
-        Ok(Self { text, at })
+        let text = text.to_owned();
+        let moment = Self { text, at };
+        Ok(moment.day().map_or(moment, Self::of))
     }
 
     pub fn of(day: Date) -> Self {
         Self {
             text: day.to_string(),
-            at: Ok(day.to_datetime(jiff::civil::Time::midnight())),
+            at: Ok(day.to_datetime(Time::midnight())),
         }
     }
 
     /// The day; `None` if there is a time.
     pub fn day(&self) -> Option<Date> {
         let at = self.at.as_ref().ok()?;
-        (at.time() == jiff::civil::Time::midnight()).then(|| at.date())
+        (at.time() == Time::midnight()).then(|| at.date())
     }
 
     /// The day; an error that names it `what` if there is a time.
     pub fn whole_day(&self, what: impl Into<Message>) -> Result<Date> {
         self.day().ok_or_else(|| {
-            let text = &self.text;
-            let why = format!(
-                " must be a day without a time, because slices consist of whole days; it is {text}"
-            );
-            Error::argument(message![what, why])
+            let why = " must be a day without a time, because slices consist of whole days; it is ";
+            Error::argument(message![what, why, self.text.clone()])
         })
     }
 
@@ -87,9 +80,8 @@ impl Moment {
     /// The time at which a range that ends here is `days` in the past; `None` if that is beyond the calendar. Dates are taken as
     /// UTC, because the service's time zone is unknown; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
-        self.in_utc()?
-            .as_millisecond()
-            .checked_add(Millis::from(days) * 86_400_000)
+        let end = self.in_utc()?.as_millisecond();
+        end.checked_add(Millis::from(days) * 86_400_000)
     }
 
     fn in_utc(&self) -> Option<Timestamp> {
@@ -133,86 +125,42 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if let Some(instant) = usual_instant(text) {
         return Ok(instant);
     }
-    let refused = || {
-        format!(
-            "{:?} is not an ISO 8601 date-time",
-            crate::text::safe(text, 60)
-        )
-    };
-    if text.contains(":60") || !text.is_ascii() {
-        return Err(refused());
-    }
     // jiff reads offsets up to 25:59:59, which RFC 3339 does not allow.
     let time = text.get(11..).unwrap_or_default();
     let offset = time.split_once(['+', '-']).map(|(_, offset)| offset);
-    if offset
-        .and_then(|offset| offset.get(..2)?.parse::<u8>().ok())
-        .is_some_and(|hours| hours > 23)
-    {
-        return Err(refused());
-    }
+    let hours = offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok());
+    let is_readable =
+        !text.contains(":60") && text.is_ascii() && hours.is_none_or(|hours| hours < 24);
     let is_local = time.ends_with(|end: char| end.is_ascii_digit()) && offset.is_none();
-    let instant = if is_local {
-        format!("{text}Z").parse()
-    } else {
-        text.parse::<Timestamp>()
+    let instant = match is_local {
+        true => format!("{text}Z").parse(),
+        false => text.parse::<Timestamp>(),
     };
-    let instant = instant.map_err(|_| refused())?;
     // The range of Python's datetime.
-    let year = instant.to_zoned(TimeZone::UTC).year();
-    if (1..=9999).contains(&year) {
-        Ok(instant)
-    } else {
-        Err(refused())
-    }
+    let is_known =
+        |instant: &Timestamp| (1..=9999).contains(&instant.to_zoned(TimeZone::UTC).year());
+    let instant = instant.ok().filter(is_known).filter(|_| is_readable);
+    instant.ok_or_else(|| {
+        let text = crate::text::safe(text, 60);
+        format!("{text:?} is not an ISO 8601 date-time")
+    })
 }
 
 /// An instant as services write it, such as `2026-01-31T12:00:00.000Z`. It has a fast path, because a table may have a million.
 /// `None` leaves everything else to the parser for all of ISO 8601.
 fn usual_instant(text: &str) -> Option<Timestamp> {
-    let (
-        &[
-            y1,
-            y2,
-            y3,
-            y4,
-            b'-',
-            m1,
-            m2,
-            b'-',
-            d1,
-            d2,
-            b'T',
-            h1,
-            h2,
-            b':',
-            i1,
-            i2,
-            b':',
-            s1,
-            s2,
-        ],
-        utc,
-    ) = text.as_bytes().split_first_chunk()?
-    else {
+    let is_like = |form: &str| {
+        let mut pairs = text.bytes().zip(form.bytes());
+        text.len() == form.len()
+            && pairs.all(|(c, form)| c == form || form == b'0' && c.is_ascii_digit())
+    };
+    if !is_like("0000-00-00T00:00:00Z") && !is_like("0000-00-00T00:00:00.000Z") {
         return None;
-    };
-    let number = |digits: &[u8]| {
-        digits.iter().try_fold(0, |number: i16, digit| {
-            digit
-                .is_ascii_digit()
-                .then(|| number * 10 + i16::from(digit - b'0'))
-        })
-    };
-    let two = |digits: [u8; 2]| i8::try_from(number(&digits)?).ok();
-    let millis = match *utc {
-        [b'Z'] => 0,
-        [b'.', a, b, c, b'Z'] => number(&[a, b, c])?,
-        _ => return None,
-    };
-    let year = number(&[y1, y2, y3, y4]).filter(|&year| year > 0)?;
-    let date = Date::new(year, two([m1, m2])?, two([d1, d2])?).ok()?;
-    let nanos = i32::from(millis) * 1_000_000;
-    let time = Time::new(two([h1, h2])?, two([i1, i2])?, two([s1, s2])?, nanos).ok()?;
+    }
+    let two = |at| text.get(at..at + 2)?.parse().ok();
+    let millis: i32 = text.get(20..23).unwrap_or("0").parse().ok()?;
+    let year = text.get(..4)?.parse().ok().filter(|&year| year > 0)?;
+    let date = Date::new(year, two(5)?, two(8)?).ok()?;
+    let time = Time::new(two(11)?, two(14)?, two(17)?, millis * 1_000_000).ok()?;
     Offset::UTC.to_timestamp(date.to_datetime(time)).ok()
 }

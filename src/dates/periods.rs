@@ -3,6 +3,7 @@
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::fmt::strtime;
 use jiff::{Span, ToSpan as _};
+use serde::{Deserialize, Serialize};
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
@@ -14,20 +15,37 @@ const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"202
                      \"yesterday\", \"last 7 days\", \"last 4 weeks\", \"last 3 months\", \"last month\", \"last quarter\" or \"last year\"";
 
 named_enum! {
-    /// The kind of a period on the calendar.
+    /// The kind of a period on the calendar. Checkpoints have those of slices.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     PeriodKind {
+        #[serde(skip)]
         Year = "year",
+        #[serde(skip)]
         Quarter = "quarter",
         Month = "month",
         /// A week from Monday on, numbered as ISO 8601 does.
         Week = "week",
         Day = "day",
         /// Any other number of days.
+        #[serde(skip)]
         Days = "days",
     }
 }
 
 impl PeriodKind {
+    /// The length of slices that a user names.
+    pub fn parse(name: &str) -> Result<Self> {
+        let kind = Self::named(name);
+        let kind = kind.filter(|kind| matches!(kind, Self::Day | Self::Week | Self::Month));
+        kind.ok_or_else(|| {
+            let name = safe(name, 60);
+            let why =
+                format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
+            Error::argument(message![Setting::Every, why])
+        })
+    }
+
     /// The length of one; `None` for a number of days that the calendar has no name for.
     fn span(self) -> Option<Span> {
         match self {
@@ -41,7 +59,7 @@ impl PeriodKind {
     }
 
     /// The first day of the period that `day` is in.
-    pub(super) fn first(self, day: Date) -> Option<Date> {
+    fn first(self, day: Date) -> Option<Date> {
         let month = |month| Date::new(day.year(), month, 1).ok();
         match self {
             Self::Year => month(1),
@@ -55,13 +73,20 @@ impl PeriodKind {
     }
 
     /// The first day after the period that `day` is in.
-    pub(super) fn end(self, day: Date) -> Option<Date> {
+    pub fn end(self, day: Date) -> Option<Date> {
         self.first(day)?.checked_add(self.span()?).ok()
     }
 
     /// Whether these days are one.
-    pub(super) fn is(self, days: Slice) -> bool {
+    pub fn is_whole(self, days: Slice) -> bool {
         self.first(days.from) == Some(days.from) && self.end(days.from) == Some(days.to)
+    }
+
+    /// The days of the whole slices that these days lie in.
+    pub fn around(self, days: Slice) -> Option<Slice> {
+        let last = days.to.yesterday().ok()?;
+        let (from, to) = (self.first(days.from)?, self.end(last)?);
+        Some(Slice { from, to })
     }
 }
 
@@ -93,10 +118,8 @@ impl Period {
                 if first.days.from >= last.days.to {
                     return Err(refuse(text, ": it ends before it begins".to_owned()));
                 }
-                Self::of(Slice {
-                    from: first.days.from,
-                    to: last.days.to,
-                })
+                let (from, to) = (first.days.from, last.days.to);
+                Self::of(Slice { from, to })
             }
             None => named(text)?,
         };
@@ -109,7 +132,7 @@ impl Period {
 
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
-        let kind = PeriodKind::VARIANTS.iter().find(|kind| kind.is(days));
+        let kind = PeriodKind::VARIANTS.iter().find(|kind| kind.is_whole(days));
         Self {
             days,
             kind: *kind.unwrap_or(&PeriodKind::Days),
@@ -118,15 +141,10 @@ impl Period {
 
     /// The period of the same kind before it, or as many days before it. `None` if it would begin before the year 1.
     pub fn before(self) -> Option<Self> {
-        let to = self.days.from;
-        let from = match self.kind.span() {
-            Some(span) => to.checked_sub(span),
-            None => to.checked_sub(i64::from(self.days.count()).days()),
-        };
-        // Python's dates begin with the year 1.
-        let from = from.ok().filter(|from| from.year() > 0)?;
+        let span = self.kind.span();
+        let span = span.unwrap_or_else(|| i64::from(self.days.count()).days());
         Some(Self {
-            days: Slice { from, to },
+            days: before(self.days.from, span)?,
             kind: self.kind,
         })
     }
@@ -178,31 +196,29 @@ fn named(words: &str, today: Date) -> Result<Period, String> {
     let (number, unit) = last.rsplit_once(' ').unwrap_or(("1", last));
     let singular = unit.strip_suffix('s').unwrap_or(unit);
     let kind = calendar_kind(singular).ok_or_else(unknown)?;
-    let number: i64 = number
-        .trim()
-        .parse()
-        .ok()
-        .filter(|number| *number > 0)
-        .ok_or_else(|| format!(": give a whole number of {singular}s from 1 on"))?;
+    let number = number.trim().parse().ok().filter(|number| *number > 0);
+    let number: i64 =
+        number.ok_or_else(|| format!(": give a whole number of {singular}s from 1 on"))?;
     before_today(kind, number, today).ok_or_else(|| ": it goes back too far".to_owned())
 }
 
 /// The last periods of a kind before the one that today is in.
 fn before_today(kind: PeriodKind, number: i64, today: Date) -> Option<Period> {
-    let to = kind.first(today)?;
     let span = kind.span()?.checked_mul(number).ok()?;
-    // Python's dates begin with the year 1.
-    let from = to.checked_sub(span).ok().filter(|from| from.year() > 0)?;
-    let days = Slice { from, to };
-    Some(match kind {
-        _ if number == 1 => Period { days, kind },
+    let days = before(kind.first(today)?, span)?;
+    let kind = match kind {
+        _ if number == 1 => kind,
         // Four weeks stay four weeks where they happen to be a month, so that four weeks are before them.
-        PeriodKind::Day | PeriodKind::Week => Period {
-            days,
-            kind: PeriodKind::Days,
-        },
-        _ => Period::of(days),
-    })
+        PeriodKind::Day | PeriodKind::Week => PeriodKind::Days,
+        _ => return Some(Period::of(days)),
+    };
+    Some(Period { days, kind })
+}
+
+/// The days before `to`. Python's dates begin with the year 1.
+fn before(to: Date, span: Span) -> Option<Slice> {
+    let from = to.checked_sub(span).ok().filter(|from| from.year() > 0)?;
+    Some(Slice { from, to })
 }
 
 /// A kind of the calendar by its name in lower case.
@@ -221,16 +237,11 @@ fn calendar(words: &str) -> Result<Period, String> {
         let number = month("%B").or_else(|| month("%b")).ok_or_else(unknown)?;
         return calendar(&format!("{year}-{number:02}")).map_err(|_| unknown());
     }
-    let year = words
-        .get(..4)
-        .filter(|year| is_number(year))
+    let (year, rest) = words.split_at_checked(4).ok_or_else(unknown)?;
+    let year_number = year.parse().ok().filter(|number| *number > 0);
+    let year_number: i16 = year_number
+        .filter(|_| is_number(year))
         .ok_or_else(unknown)?;
-    let year_number: i16 = year
-        .parse()
-        .ok()
-        .filter(|year| *year > 0)
-        .ok_or_else(unknown)?;
-    let rest = words.get(4..).ok_or_else(unknown)?;
     let begin = |month: i8, day: i8| Date::new(year_number, month, day).ok();
     let (from, kind) = if rest.is_empty() {
         (begin(1, 1), PeriodKind::Year)
@@ -268,16 +279,13 @@ fn calendar(words: &str) -> Result<Period, String> {
             }
         }
     };
-    let end = |from: Date| {
-        Some(Slice {
-            from,
-            to: kind.end(from)?,
-        })
+    let period = |from| {
+        let to = kind.end(from)?;
+        let days = Slice { from, to };
+        Some(Period { days, kind })
     };
-    let days = from
-        .and_then(end)
-        .ok_or_else(|| ": it is too far from today".to_owned())?;
-    Ok(Period { days, kind })
+    let far = || ": it is too far from today".to_owned();
+    from.and_then(period).ok_or_else(far)
 }
 
 fn is_number(text: &str) -> bool {
@@ -286,7 +294,7 @@ fn is_number(text: &str) -> bool {
 
 /// A number of that many digits.
 fn digits(text: &str, count: usize) -> Option<i8> {
-    (text.len() == count && is_number(text))
-        .then(|| text.parse().ok())
-        .flatten()
+    text.parse()
+        .ok()
+        .filter(|_| text.len() == count && is_number(text))
 }

@@ -4,71 +4,13 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::dates::Moment;
-use crate::dates::periods::PeriodKind;
+/// How long a slice is: a day, a week from Monday on, or a month.
+pub use crate::dates::periods::PeriodKind as Every;
 use crate::error::{Error, Result};
 use crate::text::message::{Setting, message};
 
 /// The days of a hundred years. More slices are surely a mistake.
 const MAX_SLICES: usize = 40_000;
-
-/// How long a slice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Every {
-    Day,
-    /// A week, from Monday on.
-    Week,
-    Month,
-}
-
-impl Every {
-    pub fn parse(name: &str) -> Result<Self> {
-        [Self::Day, Self::Week, Self::Month]
-            .into_iter()
-            .find(|every| every.as_str() == name)
-            .ok_or_else(|| {
-                let name = crate::text::safe(name, 60);
-                let why =
-                    format!(" must be \"day\", \"week\" or \"month\", or left out; it is {name:?}");
-                Error::argument(message![Setting::Every, why])
-            })
-    }
-
-    fn kind(self) -> PeriodKind {
-        match self {
-            Self::Day => PeriodKind::Day,
-            Self::Week => PeriodKind::Week,
-            Self::Month => PeriodKind::Month,
-        }
-    }
-
-    pub fn as_str(self) -> &'static str {
-        self.kind().as_str()
-    }
-
-    /// Whether these days are a whole slice.
-    pub fn is_whole(self, days: Slice) -> bool {
-        self.kind().is(days)
-    }
-
-    /// The days of the whole slices that these days lie in.
-    pub fn around(self, days: Slice) -> Option<Slice> {
-        Some(Slice {
-            from: self.kind().first(days.from)?,
-            to: self.end(days.to.yesterday().ok()?)?,
-        })
-    }
-
-    /// Whether these days are more than one slice.
-    pub fn cuts(self, days: Slice) -> bool {
-        self.end(days.from).is_some_and(|end| end < days.to)
-    }
-
-    /// The first day after the slice that holds `day`.
-    pub fn end(self, day: Date) -> Option<Date> {
-        self.kind().end(day)
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
@@ -115,50 +57,37 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
                 Setting::Every.argument(),
             ]));
         }
-        let end = every
-            .and_then(|every| every.end(from))
-            .map_or(to, |end| end.min(to));
-        slices.push(Slice { from, to: end });
-        from = end;
+        let end = every.and_then(|every| every.end(from));
+        let to = end.map_or(to, |end| end.min(to));
+        slices.push(Slice { from, to });
+        from = to;
     }
     Ok(slices)
 }
 
 /// The slices that are a whole day, week or month; an error if there is none.
-pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
-    let Some(every) = every else {
-        return Ok(slices);
-    };
-    let whole: Vec<_> = slices
-        .into_iter()
-        .filter(|days| every.is_whole(*days))
-        .collect();
-    match whole.is_empty() {
-        true => {
-            let every = every.as_str();
-            Err(Error::argument(message![
-                format!("the range has no whole {every}: leave out "),
+pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
+    if let Some(every) = every {
+        slices.retain(|days| every.is_whole(*days));
+        if slices.is_empty() {
+            return Err(Error::argument(message![
+                format!("the range has no whole {}: leave out ", every.as_str()),
                 Setting::Whole.to(true),
                 ", or name a longer range",
-            ]))
+            ]));
         }
-        false => Ok(whole),
     }
+    Ok(slices)
 }
 
 /// The slices that have begun by `today`; an error if there is none. A later slice would cost a request and have no rows.
-pub fn begun(slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Vec<Slice>> {
-    if every.is_none() {
-        return Ok(slices);
+pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Vec<Slice>> {
+    if every.is_some() {
+        slices.retain(|days| days.from <= today);
+        if slices.is_empty() {
+            let why = format!("the range has not begun: today is {today} in UTC");
+            return Err(Error::argument(why));
+        }
     }
-    let begun: Vec<_> = slices
-        .into_iter()
-        .filter(|days| days.from <= today)
-        .collect();
-    match begun.is_empty() {
-        true => Err(Error::argument(format!(
-            "the range has not begun: today is {today} in UTC"
-        ))),
-        false => Ok(begun),
-    }
+    Ok(slices)
 }

@@ -63,26 +63,18 @@ impl ServicePages {
 
     fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
-        let PageRequest {
-            days,
-            offset,
-            cursor,
-            limit,
-            ..
-        } = wanted;
-        let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
-            false => part.as_ref().unwrap_or(listing).query.clone(),
+            false => listing.part(wanted.days).query,
         };
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         if !cursor_alone {
-            add("limit", limit.to_string());
+            add("limit", wanted.limit.to_string());
         }
         if listing.paged_by() == PagedBy::Offset {
-            add("offset", offset.to_string());
+            add("offset", wanted.offset.to_string());
         }
-        if let Some(cursor) = cursor {
+        if let Some(cursor) = &wanted.cursor {
             add(CURSOR, cursor.clone());
         }
         let path = Template::own(listing.path.clone());
@@ -108,11 +100,8 @@ impl ServicePages {
             self.call(wanted, cursor_alone)
                 .map(|call| Call { flight, ..call })
         };
-        let received = self
-            .client
-            .fetch(call(cursor_alone)?, deadline, observer)
-            .await;
-        match received {
+        let call_now = call(cursor_alone)?;
+        match self.client.fetch(call_now, deadline, observer).await {
             Err(error)
                 if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone =>
             {
@@ -121,10 +110,9 @@ impl ServicePages {
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
             Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
-                error
-                    .message
-                    .push("; the cursor of the page before may have expired");
-                error.message.push(Advice::ReadFromBeginning {});
+                let why = "; the cursor of the page before may have expired";
+                let advice = Advice::ReadFromBeginning {};
+                error.message.push(message![why, advice]);
                 Err(error)
             }
             received => received,
@@ -136,26 +124,26 @@ impl ServicePages {
         const LESS: &str = "ask for less at a time, such as ";
         let advice = match days.or_else(|| self.listing.range()) {
             None => message![LESS, Setting::Period.to("last month")],
-            Some(days) => match [Every::Month, Every::Week, Every::Day]
-                .into_iter()
-                .find(|every| every.cuts(days))
-            {
-                Some(every) if self.listing.endpoint().totals => {
-                    let end = every.end(days.from).unwrap_or(days.to);
-                    let from = Setting::DateFrom.to(days.from.to_string());
-                    message![LESS, from, ", ", Setting::DateTo.to(end.to_string())]
+            Some(days) => {
+                let end = |every: Every| Some((every, every.end(days.from)?));
+                let mut ends = [Every::Month, Every::Week, Every::Day]
+                    .into_iter()
+                    .filter_map(end);
+                match ends.find(|(_, end)| *end < days.to) {
+                    Some((_, end)) if self.listing.endpoint().totals => {
+                        let from = Setting::DateFrom.to(days.from.to_string());
+                        message![LESS, from, ", ", Setting::DateTo.to(end.to_string())]
+                    }
+                    Some((every, _)) => message![
+                        "read the range in parts: ",
+                        Setting::Every.to(every.as_str())
+                    ],
+                    None => "a day is the smallest period that there is; try again later".into(),
                 }
-                Some(every) => message![
-                    "read the range in parts: ",
-                    Setting::Every.to(every.as_str())
-                ],
-                None => "a day is the smallest period that there is; try again later".into(),
-            },
+            }
         };
-        error
-            .message
-            .push("; the range may be too long for the service: ");
-        error.message.push(advice);
+        let why = "; the range may be too long for the service: ";
+        error.message.push(message![why, advice]);
         error
     }
 

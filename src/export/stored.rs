@@ -40,23 +40,20 @@ pub(super) async fn keep(
 ) -> Result<()> {
     let FetchedPage {
         page,
-        body,
         asked,
         date,
         lock,
         ..
     } = fetched;
-    let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.0.clock.now();
-    let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::StoredPage {
         offset,
         asked: limit,
-        rows,
-        has_more,
-        seen,
-        body: body.take().unwrap_or_default().to_vec(),
+        rows: page.rows.len() as u64,
+        has_more: page.has_more,
+        seen: date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now),
+        body: fetched.body.take().unwrap_or_default().to_vec(),
     };
     let deadline = deadline.max(Instant::now() + MIN_TIME_LEFT);
     let put = exports.put(export.id, stored, page.totals, *asked, *date, lock.take());
@@ -127,16 +124,13 @@ impl StoredExport {
         {
             return Ok(export.clone());
         }
-        let listing = &*self.service.listing;
-        let part = days.map(|days| listing.part(days));
         let settle_days = self.service.client.settings().settle_days;
-        let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
-        let export = self
+        let range = Range::of(&self.service.listing.part(days), settle_days);
+        let begun = self
             .exports
-            .begin(range, Content::Pages, self.page_size, self.refresh)
-            .await?;
-        *known = Some((days, export.clone()));
-        Ok(export)
+            .begin(range, Content::Pages, self.page_size, self.refresh);
+        let (_, export) = known.insert((days, begun.await?));
+        Ok(export.clone())
     }
 
     async fn fetch(
@@ -197,20 +191,17 @@ impl StoredExport {
 
     /// Reads a stored page, and remembers the page that it leads to.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
-        let page = FetchedPage::stored(&self.service.listing, export, stored)
-            .map_err(|fault| fault.error(self.exports.0.store.path()))?
-            .page;
-        self.remember_next(export, stored.offset, &page);
-        Ok(page)
+        let page = FetchedPage::stored(&self.service.listing, export, stored);
+        let page = page.map_err(|fault| fault.error(self.exports.0.store.path()))?;
+        self.remember_next(export, stored.offset, &page.page);
+        Ok(page.page)
     }
 
     /// Remembers the page that a stored page leads to.
     fn remember_next(&self, export: i64, offset: u64, page: &Page) {
         let base_url = self.service.client.settings().base_url.as_str();
-        let cursor = page
-            .cursor
-            .as_deref()
-            .and_then(|sent| cursor::plain(base_url, sent).ok());
+        let cursor = page.cursor.as_ref();
+        let cursor = cursor.and_then(|sent| cursor::plain(base_url, sent).ok());
         let next = offset + page.rows.len() as u64;
         *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
@@ -266,26 +257,20 @@ impl StoredExport {
         };
         let (rows, by) = (asked.page.rows.len(), service.listing.paged_by());
         // If pages name each other, the next one is found by the number of rows before it.
-        let limit = if by == PagedBy::Offset {
-            self.page_size
-        } else {
-            u32::try_from(rows).unwrap_or(u32::MAX)
+        let limit = match by {
+            PagedBy::Offset => self.page_size,
+            _ => u32::try_from(rows).unwrap_or(u32::MAX),
         };
         let is_last_there_is = by == PagedBy::Nothing && std::mem::take(&mut asked.page.has_more);
         let leads_on = by == PagedBy::Offset
             || !asked.page.has_more
             || (rows > 0 && asked.page.cursor.is_some());
         if let Some(export) = export.filter(|_| leads_on) {
-            keep(
-                &self.service,
-                &self.exports,
-                export,
-                &mut asked,
-                (asking.offset, limit),
-                *deadline,
-                observer,
-            )
-            .await?;
+            let (exports, place) = (&self.exports, (asking.offset, limit));
+            let kept = keep(
+                service, exports, export, &mut asked, place, *deadline, observer,
+            );
+            kept.await?;
         }
         asked.page.has_more |= is_last_there_is;
         Ok(asked.page)

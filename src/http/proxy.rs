@@ -20,11 +20,8 @@ pub struct ProxyAddress {
 pub fn of_settings(settings: &Settings) -> Option<ProxyAddress> {
     let wire = &settings.wire;
     let Some(proxy) = &wire.proxy else {
-        return if wire.trust_env {
-            of_environment(&settings.base_url)
-        } else {
-            None
-        };
+        let base_url = Some(&settings.base_url).filter(|_| wire.trust_env);
+        return base_url.and_then(of_environment);
     };
     let url = Url::parse(proxy.expose_secret()).ok()?;
     Some(ProxyAddress {
@@ -37,11 +34,11 @@ pub fn of_settings(settings: &Settings) -> Option<ProxyAddress> {
 pub fn of_environment(base: &BaseUrl) -> Option<ProxyAddress> {
     let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
     let proxy = Matcher::from_system().intercept(&uri)?;
-    let (host, port) = (proxy.uri().host()?, proxy.uri().port_u16());
-    let port = port.unwrap_or(if proxy.uri().scheme_str() == Some("https") {
-        443
-    } else {
-        80
+    let host = proxy.uri().host()?;
+    let port = proxy.uri().port_u16();
+    let port = port.unwrap_or(match proxy.uri().scheme_str() {
+        Some("https") => 443,
+        _ => 80,
     });
     Some(ProxyAddress {
         address: format!("{host}:{port}"),

@@ -4,8 +4,8 @@
 //! use a pool.
 
 use std::error::Error as StdError;
-use std::io::{self, Read as _};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io::{self, ErrorKind, Read as _};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::{Arc, Once};
 use std::task::{Context, Poll};
@@ -64,8 +64,8 @@ impl HttpTransport {
 fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client> {
     let (base, wire) = (&settings.base_url, &settings.wire);
     let localhost = [
-        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+        (Ipv4Addr::LOCALHOST, 0).into(),
+        (Ipv6Addr::LOCALHOST, 0).into(),
     ];
     let mut builder = reqwest::Client::builder()
         .user_agent(USER_AGENT)
@@ -89,17 +89,13 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     let mut tls = base.is_https();
     if let Some(proxy) = &wire.proxy {
         let url = proxy.expose_secret();
+        let fail = |why| Error::configuration(message![Setting::Proxy, why]);
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return Err(Error::configuration(message![
-                Setting::Proxy,
-                " must start with http:// or https://",
-            ]));
+            return Err(fail(" must start with http:// or https://"));
         }
         tls |= url.starts_with("https://");
-        let proxy = reqwest::Proxy::all(url).map_err(|_| {
-            Error::configuration(message![Setting::Proxy, " is not a URL that can be used"])
-        })?;
-        builder = builder.proxy(proxy);
+        let proxy = reqwest::Proxy::all(url);
+        builder = builder.proxy(proxy.map_err(|_| fail(" is not a URL that can be used"))?);
     } else if !wire.trust_env || base.is_loopback() {
         builder = builder.no_proxy();
     }
@@ -115,10 +111,8 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
             .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
             .map_err(|error| fail(&io_words(&error)))?;
         if pem.len() as u64 > MAX_CA_BUNDLE {
-            return Err(fail(&format!(
-                "it is longer than {} MiB",
-                MAX_CA_BUNDLE >> 20
-            )));
+            let why = format!("it is longer than {} MiB", MAX_CA_BUNDLE >> 20);
+            return Err(fail(&why));
         }
         // Editors of Windows put a byte order mark in front.
         let pem = pem.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&pem);
@@ -132,23 +126,18 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| {
-        let advice = trust_advice();
-        let why = format!(
-            "TLS cannot be set up ({}); {advice}, or pass ",
-            root_cause(&error)
-        );
+        // The authorities cannot be read. An empty name of a file counts, too, and is a file that is not there.
+        let is_set = |name: &&str| std::env::var_os(name).is_some();
+        let advice = match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
+            None => "install the system's CA certificates".to_owned(),
+            Some(name) => {
+                format!("{name} replaces the system's CA certificates: correct or unset it")
+            }
+        };
+        let root = root_cause(&error);
+        let why = format!("TLS cannot be set up ({root}); {advice}, or pass ");
         Error::configuration(message![why, Setting::CaBundle.argument()])
     })
-}
-
-/// The advice about authorities that cannot be read.
-fn trust_advice() -> String {
-    // An empty name of a file counts, too, and is a file that is not there.
-    let is_set = |name: &&str| std::env::var_os(name).is_some();
-    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
-        None => "install the system's CA certificates".to_owned(),
-        Some(name) => format!("{name} replaces the system's CA certificates: correct or unset it"),
-    }
 }
 
 impl Transport for HttpTransport {
@@ -163,10 +152,9 @@ impl Transport for HttpTransport {
             headers,
             body,
         } = request;
-        let client = if method == Method::GET {
-            &self.reads
-        } else {
-            &self.writes
+        let client = match method {
+            Method::GET => &self.reads,
+            _ => &self.writes,
         };
         let body = Cargo {
             data: body.filter(|body| !body.is_empty()),
@@ -177,14 +165,11 @@ impl Transport for HttpTransport {
             .headers(headers)
             .body(reqwest::Body::wrap(body));
         async move {
-            let response = request
-                .send()
-                .await
-                .map_err(|error| classify(&error, self.proxy.as_ref()))?;
-            let (status, headers) = (response.status(), response.headers().clone());
+            let response = request.send().await;
+            let response = response.map_err(|error| classify(&error, self.proxy.as_ref()))?;
             Ok(Incoming {
-                status,
-                headers,
+                status: response.status(),
+                headers: response.headers().clone(),
                 body: Box::new(response),
             })
         }
@@ -286,7 +271,7 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
 }
 
 /// The kind of the innermost `io::Error`: its wrappers have no kind of their own.
-fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
+fn io_kind(error: &(dyn StdError + 'static)) -> Option<ErrorKind> {
     let outer = find::<io::Error>(error)?;
     let inner = outer.get_ref().and_then(|inner| io_kind(inner));
     inner
@@ -306,30 +291,24 @@ fn connect_words(error: &reqwest::Error) -> Message {
     if error.is_timeout() {
         return message!["no connection within ", Setting::ConnectTimeout];
     }
-    if error.is_dns() {
-        return format!(
-            "the host name could not be resolved ({})",
-            root_cause(error)
-        )
-        .into();
-    }
-    match io_kind(error) {
-        Some(io::ErrorKind::ConnectionRefused) => return "connection refused".into(),
-        Some(io::ErrorKind::ConnectionReset) => {
-            return "the connection was reset before it was ready".into();
-        }
-        Some(io::ErrorKind::UnexpectedEof) => {
-            return "the connection closed before it was ready".into();
-        }
-        _ => {}
-    }
     let root = root_cause(error);
-    if let Some(scheme) = root.strip_prefix(PROXY_SCHEME) {
-        let kind =
-            format!("the environment names a proxy of a kind that is not supported ({scheme})");
-        return message![kind, Advice::SupportedProxy {}];
+    if error.is_dns() {
+        return format!("the host name could not be resolved ({root})").into();
     }
-    root.into()
+    let why = match io_kind(error) {
+        Some(ErrorKind::ConnectionRefused) => "connection refused",
+        Some(ErrorKind::ConnectionReset) => "the connection was reset before it was ready",
+        Some(ErrorKind::UnexpectedEof) => "the connection closed before it was ready",
+        _ => {
+            let Some(scheme) = root.strip_prefix(PROXY_SCHEME) else {
+                return root.into();
+            };
+            let kind =
+                format!("the environment names a proxy of a kind that is not supported ({scheme})");
+            return message![kind, Advice::SupportedProxy {}];
+        }
+    };
+    why.into()
 }
 
 /// The words for a fault of the proxy: with a proxy, DNS and connection errors concern the proxy.
@@ -339,59 +318,54 @@ fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> 
         has_login,
     } = proxy;
     let root = root_cause(error);
-    if error.is_dns() {
+    let (why, advice) = if error.is_dns() {
         let why = format!("the host name of the proxy {proxy} could not be resolved ({root})");
-        return Some(message![why, Advice::CheckProxy {}]);
-    }
-    if io_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
+        (why, Advice::CheckProxy {})
+    } else if io_kind(error) == Some(ErrorKind::ConnectionRefused) {
         let why = format!("the proxy {proxy} refused the connection");
-        return Some(message![why, Advice::CheckProxy {}]);
-    }
-    if root == PROXY_407 {
-        let (why, advice) = if *has_login {
-            (
+        (why, Advice::CheckProxy {})
+    } else if root == PROXY_407 {
+        let (why, advice) = match has_login {
+            true => (
                 "refuses the user name or password of its URL",
                 Advice::CheckProxy {},
-            )
-        } else {
-            ("asks for a user name and password", Advice::ProxyLogin {})
+            ),
+            false => ("asks for a user name and password", Advice::ProxyLogin {}),
         };
-        return Some(message![format!("the proxy {proxy} {why} (407)"), advice]);
-    }
-    let why = match root.strip_prefix("tunnel error: ")? {
-        // Neither a 200 nor a 407: hyper-util does not say which.
-        "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
-        why => why,
+        (format!("the proxy {proxy} {why} (407)"), advice)
+    } else {
+        let why = match root.strip_prefix("tunnel error: ")? {
+            // Neither a 200 nor a 407: hyper-util does not say which.
+            "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
+            why => why,
+        };
+        return Some(format!("the proxy {proxy} made no connection ({why})").into());
     };
-    Some(format!("the proxy {proxy} made no connection ({why})").into())
+    Some(message![why, advice])
 }
 
 /// Why an exchange broke off, without the URL.
 fn words(error: &reqwest::Error) -> String {
-    match find::<rustls::Error>(error) {
-        Some(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)) => {
-            return "the server asks for a certificate of the client's, and this client shows none"
-                .to_owned();
+    let why = match (find::<rustls::Error>(error), io_kind(error)) {
+        (Some(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)), _) => {
+            "the server asks for a certificate of the client's, and this client shows none"
         }
-        Some(tls) => return format!("the encrypted connection broke ({tls})"),
-        None => {}
-    }
-    match io_kind(error) {
-        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
-            return "the connection was reset".to_owned();
+        (Some(tls), _) => return format!("the encrypted connection broke ({tls})"),
+        (None, Some(ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)) => {
+            "the connection was reset"
         }
-        Some(io::ErrorKind::UnexpectedEof) => {
-            return "the connection closed in the middle of the answer".to_owned();
+        (None, Some(ErrorKind::UnexpectedEof)) => {
+            "the connection closed in the middle of the answer"
         }
-        _ => {}
-    }
-    match find::<hyper::Error>(error) {
-        Some(error) if error.is_incomplete_message() => {
-            "the connection closed before the answer was complete".to_owned()
-        }
-        Some(error) if error.is_parse() => format!("the answer is not HTTP ({error})"),
-        _ => root_cause(error),
-    }
+        _ => match find::<hyper::Error>(error) {
+            Some(error) if error.is_incomplete_message() => {
+                "the connection closed before the answer was complete"
+            }
+            Some(error) if error.is_parse() => return format!("the answer is not HTTP ({error})"),
+            _ => return root_cause(error),
+        },
+    };
+    why.to_owned()
 }
 
 fn tls_words(error: &rustls::Error) -> Message {
@@ -421,10 +395,8 @@ fn tls_words(error: &rustls::Error) -> Message {
             other => {
                 // Only its name: its fields may contain foreign text.
                 let fault = format!("{other:?}");
-                let name = fault
-                    .split(|c: char| !c.is_ascii_alphanumeric())
-                    .next()
-                    .unwrap_or_default();
+                let mut words = fault.split(|c: char| !c.is_ascii_alphanumeric());
+                let name = words.next().unwrap_or_default();
                 return format!("the server's certificate cannot be verified ({name})").into();
             }
         },

@@ -206,18 +206,9 @@ async fn until_final(
         ));
         let polled = match until {
             None => poll.await,
-            Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
-                Ok(polled) => polled,
-                Err(_) => {
-                    return Err(too_late(
-                        &target.id,
-                        wait.timeout,
-                        last,
-                        Some(unanswered()),
-                        observer,
-                    ));
-                }
-            },
+            Some(until) => timeout_at(until.max(Instant::now() + LAST_POLL), poll)
+                .await
+                .unwrap_or_else(|_| Err(unanswered())),
         };
         let failure = match polled {
             // An answer is as old as its request, however late it comes.
@@ -271,7 +262,7 @@ async fn until_final(
                 pause,
                 "wait_for_job",
                 messages::SERVICE_ASKED,
-                Some(about().into()),
+                about(),
                 observer,
             );
         }

@@ -10,7 +10,7 @@ pub mod rows;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::url::{Segment, Template};
+use crate::config::url::{Segment, Template, encoded};
 use crate::dates::Moment;
 use crate::dates::slices::{self, Every, Slice};
 use crate::error::{Error, Result};
@@ -88,25 +88,18 @@ impl Listing {
         shape: Shape,
     ) -> Result<Self> {
         check_query(&query)?;
-        let Shape {
-            items,
-            has_more,
-            next_cursor,
-        } = &shape;
-        let cursor = next_cursor.as_ref();
-        let is_empty = [Some(items), Some(has_more), cursor]
-            .into_iter()
-            .flatten()
-            .any(String::is_empty);
-        if is_empty || items == has_more || cursor == Some(items) || cursor == Some(has_more) {
+        let mut names = vec![&shape.items, &shape.has_more];
+        names.extend(&shape.next_cursor);
+        let is_empty = names.iter().any(|name| name.is_empty());
+        names.sort_unstable();
+        if is_empty || !names.is_sorted_by(|one, other| one < other) {
             return Err(Error::argument(
                 "the rows, the flag for more and the cursor must be different fields",
             ));
         }
-        let project_id = project.map(|project| project.as_str().to_owned());
         Ok(Self {
             path: path.as_str().to_owned(),
-            project_id,
+            project_id: project.map(|project| project.as_str().to_owned()),
             query,
             shape: Some(shape),
             every: None,
@@ -147,24 +140,20 @@ impl Listing {
             Moment::parse(what, date)
         };
         let [from, to] = DATES;
-        slices::slices(
-            &day(Setting::DateFrom, from)?,
-            &day(Setting::DateTo, to)?,
-            self.every,
-        )
+        let (from, to) = (day(Setting::DateFrom, from)?, day(Setting::DateTo, to)?);
+        slices::slices(&from, &to, self.every)
     }
 
-    /// One of its slices as a listing.
-    pub(crate) fn part(&self, days: Slice) -> Self {
+    /// One of its slices as a listing; without `days`, all of it.
+    pub(crate) fn part(&self, days: Option<Slice>) -> Self {
         let mut part = Self {
             every: None,
             ..self.clone()
         };
-        for (name, value) in &mut part.query {
-            for (date, day) in DATES.into_iter().zip([days.from, days.to]) {
-                if name == date {
-                    *value = day.to_string();
-                }
+        let days = days.into_iter().flat_map(|days| [days.from, days.to]);
+        for (date, day) in DATES.into_iter().zip(days) {
+            for (_, value) in part.query.iter_mut().filter(|(name, _)| name == date) {
+                *value = day.to_string();
             }
         }
         part
@@ -191,36 +180,28 @@ impl Listing {
 
     /// Its endpoint.
     pub fn endpoint(&self) -> &'static Endpoint {
-        let known = if self.shape.is_none() {
-            Endpoint::at(&self.path)
-        } else {
-            None
-        };
-        known.unwrap_or(OTHER)
+        let known = Endpoint::at(&self.path);
+        known.filter(|_| self.is_known()).unwrap_or(OTHER)
     }
 
     pub fn paged_by(&self) -> PagedBy {
-        match &self.shape {
-            Some(Shape {
-                next_cursor: Some(_),
-                ..
-            }) => PagedBy::Cursor,
-            _ => self.endpoint().paged_by,
+        let shape = self.shape.as_ref();
+        match shape.and_then(|shape| shape.next_cursor.as_ref()) {
+            Some(_) => PagedBy::Cursor,
+            None => self.endpoint().paged_by,
         }
     }
 
     /// The name of its rows in an answer.
     pub(crate) fn items(&self) -> &str {
-        self.shape
-            .as_ref()
-            .map_or(self.endpoint().items, |shape| &shape.items)
+        let shape = self.shape.as_ref();
+        shape.map_or(self.endpoint().items, |shape| &shape.items)
     }
 
     /// The name of the flag for more rows.
     pub(crate) fn has_more(&self) -> Option<&str> {
-        self.shape
-            .as_ref()
-            .map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
+        let shape = self.shape.as_ref();
+        shape.map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
     }
 
     pub(crate) fn next_cursor(&self) -> Option<&str> {
@@ -231,9 +212,8 @@ impl Listing {
     }
 
     pub fn project(&self) -> Result<Option<Segment>> {
-        let id = self.project_id.as_deref();
-        id.map(|id| Segment::parse(Setting::ProjectId, id))
-            .transpose()
+        let parse = |id: &String| Segment::parse(Setting::ProjectId, id);
+        self.project_id.as_ref().map(parse).transpose()
     }
 
     /// A query parameter's value.
@@ -244,17 +224,11 @@ impl Listing {
 
     /// Its path and its filters without the dates: the store's name for it.
     pub(crate) fn name(&self) -> String {
-        let filters = self
-            .query
-            .iter()
-            .filter(|(name, _)| !DATES.contains(&name.as_str()));
-        let filters = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(filters)
-            .finish();
-        if filters.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{}?{filters}", self.path)
+        let filters = self.query.iter();
+        let filters = filters.filter(|(name, _)| !DATES.contains(&name.as_str()));
+        match encoded(filters) {
+            none if none.is_empty() => self.path.clone(),
+            filters => format!("{}?{filters}", self.path),
         }
     }
 
@@ -262,10 +236,8 @@ impl Listing {
         if let Some(page) = quick::read(self, body) {
             return Ok(page);
         }
-        let json::Parsed {
-            value: mut page,
-            repaired,
-        } = json::parse_as(body, PageSeed(self))?;
+        let parsed = json::parse_as(body, PageSeed(self))?;
+        let (mut page, repaired) = (parsed.value, parsed.repaired);
         if repaired {
             let sent = json::parse_as(json::literal(body).as_bytes(), PageSeed(self))?;
             page.rows.know_keys(&sent.value.rows);
@@ -284,11 +256,9 @@ pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, St
 
 /// Refuses query parameters that the pager sets.
 fn check_query(query: &[(String, String)]) -> Result<()> {
-    match query
-        .iter()
-        .find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR))
-    {
-        Some((name, _)) => Err(Error::argument(format!(
+    let mut names = query.iter().map(|(name, _)| name.as_str());
+    match names.find(|name| matches!(*name, "limit" | "offset" | CURSOR)) {
+        Some(name) => Err(Error::argument(format!(
             "the query must not contain {name:?}: the paging sets it"
         ))),
         None => Ok(()),

@@ -44,7 +44,7 @@ fn float(count: i128) -> f64 {
 }
 
 /// The counts of a path, of one kind of readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pair {
     pub before: i64,
     pub now: i64,
@@ -61,8 +61,11 @@ impl Pair {
 
     /// The change as a share of what was before; `None` if that was nothing.
     pub fn growth(self) -> Option<f64> {
-        let change = i128::from(self.now) - i128::from(self.before);
-        (self.before != 0).then(|| float(change) / float(self.before.into()))
+        (self.before != 0).then(|| float(self.change()) / float(self.before.into()))
+    }
+
+    fn change(self) -> i128 {
+        i128::from(self.now) - i128::from(self.before)
     }
 }
 
@@ -85,11 +88,8 @@ impl SitePace {
                 (now, before) => float(now) / float(before),
             }
         } else {
-            median(
-                typical
-                    .iter()
-                    .map(|it| float(it.now.into()) / float(it.before.into())),
-            )
+            let ratio = |it: &Pair| float(it.now.into()) / float(it.before.into());
+            median(typical.iter().map(ratio))
         };
         typical.sort_unstable_by_key(|it| std::cmp::Reverse((it.both(), it.before)));
         typical.truncate(LEAST_FOR_SCATTER.max(typical.len() / 5));
@@ -122,26 +122,22 @@ impl SitePace {
     /// Whether each path changed significantly: it passes the procedure of Benjamini and Hochberg, and the change is not too small.
     pub fn significant(self, pairs: &[Pair]) -> Vec<bool> {
         let chance = |pair: &Pair| libm::erfc(self.deviations(*pair).abs() / 2_f64.sqrt());
-        let mut tested: Vec<_> = pairs
-            .iter()
-            .enumerate()
-            .filter(|(_, pair)| float(pair.both()) >= LEAST_TESTED)
-            .map(|(at, pair)| (chance(pair), at))
-            .collect();
-        tested.sort_unstable_by(|(one, _), (other, _)| one.total_cmp(other));
+        let tested = pairs.iter().enumerate();
+        let tested = tested.filter(|(_, pair)| float(pair.both()) >= LEAST_TESTED);
+        let mut tested: Vec<_> = tested.map(|(at, pair)| (chance(pair), at, *pair)).collect();
+        tested.sort_unstable_by(|(one, ..), (other, ..)| one.total_cmp(other));
         let all = float(tested.len() as i128);
-        let passes =
-            |rank: usize, chance: f64| chance <= FALSE_ALARMS * float(rank as i128 + 1) / all;
-        let passed = tested
-            .iter()
-            .enumerate()
-            .rposition(|(rank, (chance, _))| passes(rank, *chance));
+        let passes = |(rank, (chance, ..)): (i128, &(f64, _, _))| {
+            *chance <= FALSE_ALARMS * float(rank) / all
+        };
+        let passed = (1..).zip(&tested).filter(|it| passes(*it)).last();
+        let passed = passed.map_or(0, |(rank, _)| rank);
         let mut significant = vec![false; pairs.len()];
-        for (_, at) in tested.iter().take(passed.map_or(0, |last| last + 1)) {
-            if let (Some(flag), Some(&pair)) = (significant.get_mut(*at), pairs.get(*at)) {
-                let difference = self.difference(pair).abs();
+        for (_, (_, at, pair)) in (1..=passed).zip(&tested) {
+            if let Some(flag) = significant.get_mut(*at) {
+                let difference = self.difference(*pair).abs();
                 let least = LEAST_SHARE * self.expected(pair.before).max(1.0);
-                *flag = difference >= LEAST_READERS && difference >= least;
+                *flag = difference >= least.max(LEAST_READERS);
             }
         }
         significant
@@ -163,25 +159,30 @@ impl SitePace {
     pub fn sections<'a>(self, paths: impl Iterator<Item = (&'a str, Pair)>) -> Vec<Section> {
         let mut sections: HashMap<String, (Section, u128)> = HashMap::new();
         for (path, pair) in paths.filter(|(_, pair)| pair.both() > 0) {
-            let name = section_of(path);
-            let (section, product) = sections
-                .entry(name.clone())
-                .or_insert((Section::of(name), 0));
+            let (section, product) = sections.entry(section_of(path)).or_default();
             let [before, now] = [pair.before, pair.now].map(i64::unsigned_abs);
+            let sum = &mut section.pair;
             section.paths += 1;
-            section.pair.before = section.pair.before.saturating_add(pair.before);
-            section.pair.now = section.pair.now.saturating_add(pair.now);
+            sum.before = sum.before.saturating_add(pair.before);
+            sum.now = sum.now.saturating_add(pair.now);
             *product = product.saturating_add(u128::from(before) * u128::from(now));
         }
-        let judged = sections.into_values().map(|(section, product)| {
+        let judged = sections.into_iter().map(|(name, (section, product))| {
+            let (paths, pair) = (section.paths, section.pair);
             let product = float(i128::try_from(product).unwrap_or(i128::MAX));
-            let counted = float(section.pair.both());
-            let deviation = (self.ratio * (counted + self.scatter * self.scatter * product)).sqrt();
-            let difference = self.difference(section.pair).abs();
-            let least = LEAST_SECTION_SHARE * self.expected(section.pair.before).max(1.0);
+            let scatter = self.scatter * self.scatter * product;
+            let deviation = (self.ratio * (float(pair.both()) + scatter)).sqrt();
+            let difference = self.difference(pair).abs();
+            let least = LEAST_SECTION_SHARE * self.expected(pair.before).max(1.0);
             let moved = difference > LEAST_DEVIATIONS * deviation
                 && difference >= least.max(LEAST_SECTION_VISITS);
-            (difference, Section { moved, ..section })
+            let section = Section {
+                name,
+                paths,
+                pair,
+                moved,
+            };
+            (difference, section)
         });
         let mut judged: Vec<_> = judged.collect();
         judged.sort_unstable_by(|(far, one), (near, other)| {
@@ -214,16 +215,17 @@ fn scatter(most_read: &[Pair], ratio: f64) -> f64 {
         let pace = SitePace { ratio, scatter };
         median(most_read.iter().map(|pair| pace.deviations(*pair).abs())) > HALF
     };
-    if !is_too_small(0.0) {
-        return 0.0;
-    }
     let (mut low, mut high) = (0.0, MAX_SCATTER);
+    if !is_too_small(low) {
+        return low;
+    }
     for _ in 0..40 {
         let half = f64::midpoint(low, high);
-        match is_too_small(half) {
-            true => low = half,
-            false => high = half,
-        }
+        *(if is_too_small(half) {
+            &mut low
+        } else {
+            &mut high
+        }) = half;
     }
     high
 }
@@ -243,7 +245,7 @@ named_enum! {
 }
 
 /// All paths with the same first segment. Its sums are visits of paths, and not readers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
     /// The first segment, such as `/guides`.
     pub name: String,
@@ -252,18 +254,6 @@ pub struct Section {
     pub pair: Pair,
     /// Whether its change is more than the pace, chance and the scatter explain.
     pub moved: bool,
-}
-
-impl Section {
-    fn of(name: String) -> Self {
-        let pair = Pair { before: 0, now: 0 };
-        Self {
-            name,
-            paths: 0,
-            pair,
-            moved: false,
-        }
-    }
 }
 
 /// The first segment of a path with its slash; `/` for the start page.
@@ -313,10 +303,9 @@ impl SiteChange {
     /// Judges the totals of two periods.
     pub fn of(totals: Pair, days_before: Slice, days: Slice) -> Self {
         let Some(plain) = totals.growth() else {
-            let is_none = totals.now == 0;
-            let (change, verdict) = match is_none {
-                true => (Some(0.0), SiteVerdict::HardlyChanged),
-                false => (None, SiteVerdict::Rose),
+            let (change, verdict) = match totals.now {
+                0 => (Some(0.0), SiteVerdict::HardlyChanged),
+                _ => (None, SiteVerdict::Rose),
             };
             return Self {
                 change,
@@ -342,9 +331,8 @@ impl SiteChange {
             (None, Some((_, value))) => value,
             _ => 0.0,
         };
-        let difference = i128::from(totals.now) - i128::from(totals.before);
-        let is_chance =
-            float(difference).powi(2) <= LEAST_DEVIATIONS * LEAST_DEVIATIONS * float(totals.both());
+        let least = LEAST_DEVIATIONS * LEAST_DEVIATIONS * float(totals.both());
+        let is_chance = float(totals.change()).powi(2) <= least;
         let verdict = match () {
             () if totals.now == 0 => SiteVerdict::Fell,
             () if change.abs() < LEAST_SITE_SHARE || is_chance => SiteVerdict::HardlyChanged,
@@ -355,9 +343,7 @@ impl SiteChange {
             change: Some(change),
             verdict,
             plain: Some(plain),
-            other: opposing
-                .or(nearest)
-                .and_then(|(per, value)| Some((per?, value))),
+            other: (opposing.or(nearest)).and_then(|(per, value)| Some((per?, value))),
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use rusqlite::{
-    Connection, OptionalExtension as _, Row, ToSql, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, Transaction, params};
 
-use super::account;
+use super::{account, write};
 use crate::clock::Millis;
 use crate::dates::Moment;
 use crate::dates::slices::Slice;
@@ -55,18 +53,14 @@ impl Range {
     /// The range of a listing. It is final `settle_days` days after its end.
     pub(crate) fn of(listing: &Listing, settle_days: u32) -> Self {
         let date = |name| listing.filter(name).map(str::to_owned);
-        let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
-        let end = date_to
-            .as_deref()
-            .and_then(|date| Moment::parse("date_to", date).ok());
-        let settles = end.and_then(|end| end.settles(settle_days));
-        let project_id = listing.project_id.clone();
+        let end = listing.filter("dateTo");
+        let end = end.and_then(|date| Moment::parse("date_to", date).ok());
         Self {
-            project_id,
+            project_id: listing.project_id.clone(),
             path: listing.name(),
-            date_from,
-            date_to,
-            settles,
+            date_from: date("dateFrom"),
+            date_to: date("dateTo"),
+            settles: end.and_then(|end| end.settles(settle_days)),
         }
     }
 }
@@ -78,7 +72,7 @@ pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
 }
 
 /// An export, finished or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Export {
     /// Its number in the store.
     pub id: i64,
@@ -177,22 +171,18 @@ impl Exports {
         page_size: u32,
         refresh: bool,
     ) -> Result<Export> {
-        let client = Arc::clone(&self.0);
-        let begin = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
+        let begin = self.0.writing(move |transaction, client| {
             let now = client.clock.now();
-            let account = account::number(&transaction, &client.owner)?;
+            let account = account::number(transaction, &client.owner)?;
             let found = match refresh {
                 true => StoredRange::default(),
-                false => stored_range(&transaction, account, &range, content, page_size, now)?,
+                false => stored_range(transaction, account, &range, content, page_size, now)?,
             };
-            let export = match found.finished.or(found.unfinished) {
-                Some(export) => export,
-                None => insert(&transaction, account, &range, content, page_size, now)?,
-            };
-            transaction.commit()?;
-            Ok(export)
-        };
+            match found.finished.or(found.unfinished) {
+                Some(export) => Ok(export),
+                None => insert(transaction, account, &range, content, page_size, now),
+            }
+        });
         self.0.store.run(begin).await
     }
 
@@ -213,11 +203,11 @@ impl Exports {
         let client = Arc::clone(&self.0);
         let put = move |connection: &mut Connection| {
             let body = pack(&page.body)?;
-            let transaction = immediate(connection)?;
-            // Read only now: another export may have begun while this one waited for the lock.
-            let now = client.clock.now().max(date.unwrap_or(asked));
-            let whole = put(&transaction, export, &page, body, totals, asked, now)?;
-            transaction.commit()?;
+            let whole = write(connection, |transaction| {
+                // Read only now: another export may have begun while this one waited for the lock.
+                let now = client.clock.now().max(date.unwrap_or(asked));
+                put(transaction, export, &page, body, totals, asked, now)
+            })?;
             drop(lock);
             Ok(whole)
         };
@@ -225,27 +215,29 @@ impl Exports {
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0
-            .store
-            .run(move |connection| pages::find(connection, export, pages::AT, offset))
-            .await
+        self.find(export, pages::AT, offset).await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0
-            .store
-            .run(move |connection| pages::find(connection, export, pages::BEFORE, offset))
-            .await
+        self.find(export, pages::BEFORE, offset).await
+    }
+
+    async fn find(
+        &self,
+        export: i64,
+        is_it: &'static str,
+        offset: u64,
+    ) -> Result<Option<StoredPage>> {
+        let find = move |connection: &mut _| pages::find(connection, export, is_it, offset);
+        self.0.store.run(find).await
     }
 
     /// The right to fill the store, unless another has it.
     pub async fn lock(&self) -> Result<Option<SyncLock>> {
         let client = Arc::clone(&self.0);
-        self.0
-            .store
-            .run(move |_| take_sync(client.store.path()))
-            .await
+        let take = move |_: &mut _| take_sync(client.store.path());
+        self.0.store.run(take).await
     }
 }
 
@@ -257,37 +249,25 @@ fn insert(
     page_size: u32,
     now: Millis,
 ) -> Result<Export, Fault> {
-    let Range {
-        project_id,
-        path,
-        date_from,
-        date_to,
-        settles: _,
-    } = range;
     transaction.execute(
         "INSERT INTO export (account, project_id, path, date_from, date_to, kind, page_size, begun)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         (
             account,
-            project_id,
-            path,
-            date_from,
-            date_to,
+            &range.project_id,
+            &range.path,
+            &range.date_from,
+            &range.date_to,
             content.as_str(),
             page_size,
             now,
         ),
     )?;
-    let id = transaction.last_insert_rowid();
     Ok(Export {
-        id,
+        id: transaction.last_insert_rowid(),
         page_size,
         begun: now,
-        finished: None,
-        pages: 0,
-        rows: 0,
-        next: 0,
-        totals: None,
+        ..Export::default()
     })
 }
 
@@ -299,19 +279,12 @@ fn stored_range(
     page_size: u32,
     now: Millis,
 ) -> Result<StoredRange, Fault> {
-    let Range {
-        project_id,
-        path,
-        date_from,
-        date_to,
-        settles,
-    } = range;
     let of_range = params![
         account,
-        project_id,
-        path,
-        date_from,
-        date_to,
+        range.project_id,
+        range.path,
+        range.date_from,
+        range.date_to,
         content.as_str()
     ];
     let find = |which: &str, more: &[&dyn ToSql]| {
@@ -320,7 +293,7 @@ fn stored_range(
             .query_row(&*[of_range, more].concat(), export)
             .optional()
     };
-    let finished = match settles {
+    let finished = match range.settles {
         None => None,
         Some(settles) => find(STILL_FINAL, params![settles, now])?,
     };
@@ -339,10 +312,9 @@ fn stored_range(
         let last = "SELECT max(seen) FROM page WHERE export = ?1";
         let seen: Option<Millis> = transaction.query_row(last, [export.id], |row| row.get(0))?;
         // A time in the future was written before the clock was set back.
-        let age = now
-            .saturating_sub(seen.unwrap_or(export.begun))
-            .saturating_abs();
-        if !is_final(export.begun, *settles, now) && age > MAX_RESUME_AGE {
+        let age = now.saturating_sub(seen.unwrap_or(export.begun));
+        let age = age.saturating_abs();
+        if !is_final(export.begun, range.settles, now) && age > MAX_RESUME_AGE {
             stock.unfinished = None;
         }
     }
@@ -358,20 +330,10 @@ const STILL_FINAL: &str =
     "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
-/// Marks the time of exports from the future as unknown: the clock was ahead, and was set back. Called only after a page came, so
-/// that a reader whose clock is behind changes nothing.
-fn forget_future_times(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
-        [now],
-    )?;
-    Ok(())
-}
-
 fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
     let count = |column| {
-        row.get::<_, Option<i64>>(column)
-            .map(|number| whole(number.unwrap_or(0)))
+        let number = row.get::<_, Option<i64>>(column);
+        number.map(|number| number.map_or(0, whole))
     };
     Ok(Export {
         id: row.get(0)?,
@@ -385,11 +347,6 @@ fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
     })
 }
 
-/// A transaction that excludes every other writer from its first statement.
-pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, Fault> {
-    Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
-}
-
 fn put(
     transaction: &Transaction<'_>,
     export: i64,
@@ -400,8 +357,7 @@ fn put(
     now: Millis,
 ) -> Result<bool, Fault> {
     // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
-    let finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
-    let finished = transaction.query_row(finished, [export], |row| row.get(0));
+    let finished = transaction.query_row(IS_FINISHED, [export], |row| row.get(0));
     if finished.optional()? == Some(true) {
         return Ok(true);
     }
@@ -435,16 +391,18 @@ fn put(
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
-    forget_future_times(transaction, now)?;
-    Ok(ended(transaction, export)? && finish(transaction, export, page.seen)?)
-}
-
-/// Whether it may be whole: it has one page, or its last page is there.
-fn ended(transaction: &Transaction<'_>, export: i64) -> Result<bool, Fault> {
+    // The time of exports from the future is unknown: the clock was ahead, and was set back. This is done only after a page came, so
+    // that a reader whose clock is behind changes nothing.
+    transaction.execute(
+        "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
+        [now],
+    )?;
+    // Whether it may be whole: it has one page, or its last page is there.
     let ended =
         "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
-                 FROM export WHERE id = ?1";
-    Ok(transaction.query_row(ended, [export], |row| row.get(0))?)
+         FROM export WHERE id = ?1";
+    let ended = transaction.query_row(ended, [export], |row| row.get(0))?;
+    Ok(ended && finish(transaction, export, page.seen)?)
 }
 
 /// Closes it, if it is whole.
@@ -457,17 +415,18 @@ fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bo
     )?;
     if walk.whole {
         // Prefetched pages may lie beyond the end, or between the others.
-        let mut stray =
-            transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
-        for offset in &walk.stray {
-            stray.execute((export, wire(*offset)))?;
+        for offset in walk.stray {
+            let stray = r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#;
+            transaction.execute(stray, (export, wire(offset)))?;
         }
     }
-    let finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
-    Ok(transaction.query_row(finished, [export], |row| row.get(0))?)
+    Ok(transaction.query_row(IS_FINISHED, [export], |row| row.get(0))?)
 }
 
+const IS_FINISHED: &str = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
+
 /// The way through an export's pages, from the first one on as a pager goes.
+#[derive(Default)]
 struct Walk {
     pages: u64,
     rows: u64,
@@ -484,13 +443,7 @@ impl Walk {
             StoredPage::EXTENT
         );
         let mut pages = transaction.prepare(&sql)?;
-        let mut walk = Self {
-            pages: 0,
-            rows: 0,
-            next: 0,
-            whole: false,
-            stray: Vec::new(),
-        };
+        let mut walk = Self::default();
         for place in pages.query_map([export], StoredPage::read)? {
             let place = place?;
             if walk.whole || place.offset != walk.next {

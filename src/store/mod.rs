@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
@@ -54,6 +54,31 @@ pub struct ClientStore {
     pub store: Store,
     pub clock: Clock,
     pub owner: Owner,
+}
+
+impl ClientStore {
+    /// `work` in a transaction of its own: see [`write`].
+    fn writing<T, W>(
+        self: &Arc<Self>,
+        work: W,
+    ) -> impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static + use<T, W>
+    where
+        W: FnOnce(&Transaction<'_>, &Self) -> Result<T, Fault> + Send + 'static,
+    {
+        let client = Arc::clone(self);
+        move |connection| write(connection, |transaction| work(transaction, &client))
+    }
+}
+
+/// Does `work` in a transaction that excludes every other writer from its first statement.
+pub(crate) fn write<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let result = work(&transaction)?;
+    transaction.commit()?;
+    Ok(result)
 }
 
 impl fmt::Debug for Store {

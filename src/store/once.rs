@@ -3,15 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
+use rusqlite::{Row, Transaction};
 
 use crate::clock::Millis;
 use crate::error::{Error, Result};
-use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
 use crate::store::lock::FileLock;
-use crate::store::pages::{pack, unpack, wire};
+use crate::store::pages::{first, pack, unpack, wire};
 use crate::store::{ClientStore, account};
 use crate::text::safe;
 
@@ -100,42 +99,38 @@ pub struct OnceNames(pub Arc<ClientStore>);
 impl OnceNames {
     /// Looks at a name for a caller with this request. A name that is free is this caller's to send.
     pub async fn claim(&self, key: OnceKey, write: NamedWrite) -> Result<NameRecord> {
-        let client = Arc::clone(&self.0);
-        let claim = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
-            let account = account::find(&transaction, &client.owner)?;
+        let claim = self.0.writing(move |transaction, client| {
+            let account = account::find(transaction, &client.owner)?;
             let sql = format!(
                 "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
             );
-            let found = transaction
-                .query_row(&sql, (account, &key.project_id, &key.name), |row| {
-                    Ok((read(row)?, row.get::<_, Vec<u8>>(7)?))
-                })
-                .optional()?;
-            let digest = digest(&transaction, &write.prompt)?;
+            let ours = (account, &key.project_id, &key.name);
+            let known = |row: &Row<'_>| Ok((read(row)?, row.get::<_, Vec<u8>>(7)?));
+            let found = first(transaction, &sql, ours, known)?;
+            let digest = digest(transaction, &write.prompt)?;
             let unknown = match found {
-                Some(((creation, _), known))
+                Some((creation, known))
                     if known != digest || creation.message_to != write.message_to =>
                 {
                     return Ok(NameRecord::OtherWrite(creation));
                 }
-                Some((creation, _)) if creation.0.job.is_some() => {
-                    return unpacked(creation).map(NameRecord::Taken);
+                Some((creation, _)) if creation.job.is_some() => {
+                    return Ok(NameRecord::Taken(creation));
                 }
-                Some((creation, _)) => Some(creation.0),
+                Some((creation, _)) => Some(creation),
                 None => {
                     let sql = format!(
                         "SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4 AND message_to IS ?5"
                     );
                     let (base_url, to) = (&client.owner.base_url, &write.message_to);
                     let others = (base_url, &key.project_id, &key.name, digest, to);
-                    if let Some(found) = transaction.query_row(&sql, others, read).optional()? {
-                        return unpacked(found).map(NameRecord::OtherOwner);
+                    if let Some(found) = first(transaction, &sql, others, read)? {
+                        return Ok(NameRecord::OtherOwner(found));
                     }
                     None
                 }
             };
-            let lock = take_lock(&transaction, &client, &key)?;
+            let lock = take_lock(transaction, client, &key)?;
             Ok(match (lock, unknown) {
                 (None, _) => NameRecord::Creating,
                 (Some(lock), None) => NameRecord::Free(lock),
@@ -144,67 +139,58 @@ impl OnceNames {
                     NameRecord::Taken(creation)
                 }
             })
-        };
+        });
         self.0.store.run(claim).await
     }
 
     /// Those of a project, in order.
     pub async fn all(&self, project_id: String) -> Result<Vec<(Creation, NameState)>> {
-        let client = Arc::clone(&self.0);
-        let look = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
-            let Some(account) = account::find(&transaction, &client.owner)? else {
+        let look = self.0.writing(move |transaction, client| {
+            let Some(account) = account::find(transaction, &client.owner)? else {
                 return Ok(Vec::new());
             };
             let sql = format!(
                 "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND project_id = ?2 ORDER BY name"
             );
-            let mut all = transaction.prepare(&sql)?;
-            let found = all
-                .query_map((account, &project_id), read)?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            let state = |creation: Creation| {
+            let state = |row: &Row<'_>| {
+                let creation = read(row)?;
                 let state = match &creation.job {
                     Some(_) => NameState::Created,
-                    None => match take_lock(&transaction, &client, &creation.key)? {
+                    None => match take_lock(transaction, client, &creation.key)? {
                         Some(_) => NameState::Unknown,
                         None => NameState::Creating,
                     },
                 };
                 Ok((creation, state))
             };
-            let states = found.into_iter().map(|found| state(unpacked(found)?));
-            states.collect()
-        };
+            let mut all = transaction.prepare(&sql)?;
+            all.query_and_then((account, &project_id), state)?.collect()
+        });
         self.0.store.run(look).await
     }
 
     /// Notes that the request of a name is about to leave: on the disk when this returns.
     pub async fn begin(&self, key: OnceKey, write: NamedWrite) -> Result<()> {
-        let client = Arc::clone(&self.0);
-        let begin = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
-            let account = account::number(&transaction, &client.owner)?;
-            let (prompt, begun) = (digest(&transaction, &write.prompt)?, client.clock.now());
+        let begin = self.0.writing(move |transaction, client| {
+            let account = account::number(transaction, &client.owner)?;
+            let (prompt, begun) = (digest(transaction, &write.prompt)?, client.clock.now());
             transaction.execute(
                 "INSERT INTO once (account, project_id, name, prompt, begun, message_to) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 (account, &key.project_id, &key.name, prompt, begun, &write.message_to),
             )?;
-            Ok(transaction.commit()?)
-        };
+            Ok(())
+        });
         self.0.store.run(begin).await
     }
 
     /// Frees a name under which nothing was done; `failed` gets the error if that cannot be written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
-        let client = Arc::clone(&self.0);
-        let write = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
-            if let Some(account) = account::find(&transaction, &client.owner)? {
-                free(&transaction, account, &key)?;
+        let write = self.0.writing(move |transaction, client| {
+            if let Some(account) = account::find(transaction, &client.owner)? {
+                free(transaction, account, &key)?;
             }
-            Ok(transaction.commit()?)
-        };
+            Ok(())
+        });
         self.0.store.post(write, failed);
     }
 
@@ -217,10 +203,8 @@ impl OnceNames {
         job: CreatedJob,
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
-        let client = Arc::clone(&self.0);
-        let note = move |connection: &mut Connection| {
-            let transaction = immediate(connection)?;
-            let account = account::number(&transaction, &client.owner)?;
+        let note = self.0.writing(move |transaction, client| {
+            let account = account::number(transaction, &client.owner)?;
             let (body, size) = packed(job.body.as_deref())?;
             transaction.execute(
                 "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
@@ -232,7 +216,7 @@ impl OnceNames {
                     account,
                     &key.project_id,
                     &key.name,
-                    digest(&transaction, &write.prompt)?,
+                    digest(transaction, &write.prompt)?,
                     client.clock.now(),
                     &job.id,
                     body,
@@ -240,8 +224,8 @@ impl OnceNames {
                     &write.message_to,
                 ),
             )?;
-            Ok(transaction.commit()?)
-        };
+            Ok(())
+        });
         self.0.store.post(note, failed);
     }
 
@@ -259,14 +243,13 @@ impl OnceNames {
     /// If only another owner at this address has the name, its job is recorded for this owner, too. Without a job, the name is freed
     /// there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
-        let client = Arc::clone(&self.0);
-        let write = move |connection: &mut Connection| {
+        let write = self.0.writing(move |transaction, client| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
-            let transaction = immediate(connection)?;
-            let Some(lock) = take_lock(&transaction, &client, &key)? else {
+            // Dropped before the end of the transaction, so that no other call sees it.
+            let Some(_lock) = take_lock(transaction, client, &key)? else {
                 return Ok(None);
             };
-            let account = account::number(&transaction, &client.owner)?;
+            let account = account::number(transaction, &client.owner)?;
             let ours = (account, &key.project_id, &key.name);
             let sql = "SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3";
             let is_ours = transaction.prepare(sql)?.exists(ours)?;
@@ -291,19 +274,14 @@ impl OnceNames {
                         (base_url, project_id, name, account, &job.id, body, size),
                     )?
                 }
-                None if is_ours => free(&transaction, account, &key)?,
+                None if is_ours => free(transaction, account, &key)?,
                 None => transaction.execute(
                     &format!("DELETE FROM once WHERE {OF_OTHERS} AND job IS NULL"),
                     (base_url, project_id, name),
                 )?,
             };
-            // Before the end of the transaction, so that no other call sees it.
-            drop(lock);
-            if changed > 0 {
-                transaction.commit()?;
-            }
             Ok(Some(changed > 0))
-        };
+        });
         self.0.store.see_to(write).await
     }
 }
@@ -327,32 +305,22 @@ fn packed(body: Option<&[u8]>) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> 
     Ok((body.map(pack).transpose()?, size))
 }
 
-/// A [`Creation`] as it stands in the table, and the size of its body.
-fn read(row: &Row<'_>) -> rusqlite::Result<(Creation, i64)> {
-    let key = OnceKey {
-        project_id: row.get(0)?,
-        name: row.get(1)?,
+/// The [`CREATION_COLUMNS`].
+fn read(row: &Row<'_>) -> Result<Creation, Fault> {
+    let body = match row.get(4)? {
+        Some(body) => Some(unpack(body, row.get(5)?)?),
+        None => None,
     };
-    let job = row.get::<_, Option<String>>(3)?;
-    let body = row.get(4)?;
-    let job = job.map(|id| CreatedJob { id, body });
-    let size = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
-    Ok((
-        Creation {
-            key,
-            message_to: row.get(6)?,
-            begun: row.get(2)?,
-            job,
+    let id = row.get::<_, Option<_>>(3)?;
+    Ok(Creation {
+        key: OnceKey {
+            project_id: row.get(0)?,
+            name: row.get(1)?,
         },
-        size,
-    ))
-}
-
-fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
-    if let Some(job) = &mut creation.job {
-        job.body = job.body.take().map(|body| unpack(body, size)).transpose()?;
-    }
-    Ok(creation)
+        message_to: row.get(6)?,
+        begun: row.get(2)?,
+        job: id.map(|id| CreatedJob { id, body }),
+    })
 }
 
 /// Bytes of a lock's name.

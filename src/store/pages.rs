@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, Params, Row};
 
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
@@ -45,10 +45,9 @@ impl StoredPage {
     /// The offset of the next page. After a short page it is the number of rows that came.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
-        self.offset.saturating_add(if short {
-            self.rows
-        } else {
-            u64::from(self.asked)
+        self.offset.saturating_add(match short {
+            true => self.rows,
+            false => self.asked.into(),
         })
     }
 }
@@ -64,30 +63,29 @@ pub(super) fn find(
     is_it: &str,
     offset: u64,
 ) -> Result<Option<StoredPage>, Fault> {
-    let found = connection
-        .prepare(&format!(
-            "SELECT {}, seen, size, body FROM page WHERE export = ?1 AND {is_it}",
-            StoredPage::EXTENT
-        ))?
-        .query_row((export, wire(offset)), |row| {
-            Ok((
-                StoredPage {
-                    seen: row.get(4)?,
-                    ..StoredPage::read(row)?
-                },
-                row.get(5)?,
-                row.get(6)?,
-            ))
+    let sql = format!(
+        "SELECT {}, seen, size, body FROM page WHERE export = ?1 AND {is_it}",
+        StoredPage::EXTENT
+    );
+    let page = |row: &Row<'_>| {
+        Ok(StoredPage {
+            seen: row.get(4)?,
+            body: unpack(row.get(6)?, row.get(5)?)?,
+            ..StoredPage::read(row)?
         })
-        .optional()?;
-    found
-        .map(|(page, size, body)| {
-            Ok(StoredPage {
-                body: unpack(body, size)?,
-                ..page
-            })
-        })
-        .transpose()
+    };
+    first(connection, &sql, (export, wire(offset)), page)
+}
+
+/// The first row that a query finds.
+pub(super) fn first<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    read: impl FnMut(&Row<'_>) -> Result<T, Fault>,
+) -> Result<Option<T>, Fault> {
+    let mut found = connection.prepare(sql)?;
+    found.query_and_then(parameters, read)?.next().transpose()
 }
 
 /// The page size of an export. 0 is damage.
@@ -134,10 +132,9 @@ pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
     encoder.write_all(body)?;
     let packed = encoder.finish()?;
-    Ok(if packed.len() < body.len() {
-        packed
-    } else {
-        body.to_vec()
+    Ok(match packed.len() < body.len() {
+        true => packed,
+        false => body.to_vec(),
     })
 }
 
@@ -155,10 +152,9 @@ pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
         .take(most)
         .read_to_end(&mut body)
         .map_err(|error| damaged(&error.to_string()))?;
-    if body.len() as u64 == size {
-        Ok(body)
-    } else {
-        Err(damaged("its size is another"))
+    match body.len() as u64 == size {
+        true => Ok(body),
+        false => Err(damaged("its size is another")),
     }
 }
 

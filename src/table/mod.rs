@@ -10,15 +10,13 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
-};
+use arrow_array::types::{Date32Type, Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
     ArrayRef, Date32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchOptions,
     RecordBatchReader,
 };
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
-use jiff::civil::Date;
+use jiff::civil::{Date, date};
 use serde_json::Value;
 
 use crate::dates::slices::Slice;
@@ -89,27 +87,27 @@ impl Table {
         let (schema, batches) = self.arrow()?;
         let mut known = Vec::new();
         for (column, field) in schema.fields().iter().enumerate() {
-            if !matches!(
-                field.data_type(),
-                DataType::Int64 | DataType::Float64 | DataType::Date32 | DataType::Timestamp(..)
-            ) {
+            let kind = field.data_type();
+            if !kind.is_numeric() && !kind.is_temporal() {
                 continue;
             }
             if field.name() == by {
-                let keys = |batch: &RecordBatch| batch.columns().get(column).map(sort_keys);
-                let keys: Vec<_> = batches.iter().filter_map(keys).flatten().collect();
+                let columns = batches
+                    .iter()
+                    .filter_map(|batch| batch.columns().get(column));
+                let keys: Vec<_> = columns.flat_map(sort_keys).collect();
                 let mut rows: Vec<_> = (0..self.len).collect();
                 rows.sort_by_key(|row| Reverse(keys.get(*row)));
                 return Ok(rows);
             }
             known.push(safe(field.name(), 60));
         }
+        if known.is_empty() {
+            known.push("this table has none".to_owned());
+        }
         Err(Error::argument(format!(
             "by must be a column of numbers or times ({}); it is {:?}",
-            match known.is_empty() {
-                true => "this table has none".to_owned(),
-                false => known.join(", "),
-            },
+            known.join(", "),
             safe(by, 60)
         )))
     }
@@ -168,11 +166,9 @@ impl Table {
 
     /// The rows as Arrow has them, without a copy.
     pub fn reader(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
-        let (schema, batches) = self.arrow()?;
-        Ok(Box::new(RecordBatchIterator::new(
-            batches.clone().into_iter().map(Ok),
-            Arc::clone(schema),
-        )))
+        let (schema, batches) = self.arrow()?.clone();
+        let batches = batches.into_iter().map(Ok);
+        Ok(Box::new(RecordBatchIterator::new(batches, schema)))
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
@@ -184,30 +180,27 @@ impl Table {
         let Layout { days, fields } = self.layout;
         let day_types = [DataType::Date32, DataType::Date32, DataType::Int64];
         let day_fields = DAYS.into_iter().zip(day_types).filter(|_| days);
-        let mut all: Vec<_> = day_fields
-            .map(|(name, data_type)| ArrowField::new(name, data_type, false))
-            .collect();
+        let day_fields = day_fields.map(|(name, kind)| ArrowField::new(name, kind, false));
         let ours = fields.iter();
-        all.extend(ours.map(|field| arrow_field(field.name, field.kind, !field.required)));
+        let ours = ours.map(|field| arrow_field(field.name, field.kind, !field.required));
         let extra = extras::columns(self.others());
-        all.extend(extra.iter().map(|column| {
+        let more = extra.iter().map(|column| {
             // A name in Arrow's C interface ends at a NUL.
             let name = self.layout.extra(column.name).replace('\0', "\u{FFFD}");
             arrow_field(&name, column.kind, true)
-        }));
+        });
+        let all: Vec<_> = day_fields.chain(ours).chain(more).collect();
         let schema = Arc::new(Schema::new(all));
         let batch = |(start, rows): &(usize, Rows)| {
             let mut columns: Vec<ArrayRef> = Vec::new();
             if days {
                 let days: Option<Vec<_>> = self.days(*start..start + rows.len()).collect();
                 let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
-                let dates = |of: fn(&Slice) -> Date| {
-                    Arc::new(Date32Array::from_iter_values(
-                        days.iter().map(of).map(number),
-                    ))
-                };
+                for of in [|days: &Slice| days.from, |days: &Slice| days.to] {
+                    let dates = days.iter().map(of).map(number);
+                    columns.push(Arc::new(Date32Array::from_iter_values(dates)));
+                }
                 let counts = days.iter().map(|days| i64::from(days.count()));
-                columns.extend([dates(|days| days.from) as _, dates(|days| days.to) as _]);
                 columns.push(Arc::new(Int64Array::from_iter_values(counts)));
             }
             columns.extend(rows.columns.iter().map(Column::array));
@@ -225,31 +218,27 @@ impl Table {
 
 /// Whole numbers that are sorted like the values of a column; `None` for a null, which is below all of them.
 fn sort_keys(array: &ArrayRef) -> Vec<Option<i64>> {
-    fn keys<T: ArrowPrimitiveType>(
-        array: &ArrayRef,
-        key: fn(T::Native) -> i64,
-    ) -> Vec<Option<i64>> {
-        let values = array.as_primitive_opt::<T>();
-        values.map_or_else(Vec::new, |values| {
-            values.iter().map(|value| value.map(key)).collect()
-        })
-    }
-    match array.data_type() {
-        DataType::Float64 => keys::<Float64Type>(array, |value| {
+    if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
+        let key = |value: f64| {
             // The bits of a negative float are sorted backwards.
             let bits = value.to_bits().cast_signed();
             bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
-        }),
-        DataType::Date32 => keys::<Date32Type>(array, i64::from),
-        DataType::Timestamp(..) => keys::<TimestampMicrosecondType>(array, |time| time),
-        _ => keys::<Int64Type>(array, |number| number),
+        };
+        return floats.iter().map(|value| value.map(key)).collect();
+    }
+    if let Some(days) = array.as_primitive_opt::<Date32Type>() {
+        return days.iter().map(|day| day.map(i64::from)).collect();
+    }
+    match array.as_primitive_opt::<TimestampMicrosecondType>() {
+        Some(times) => times.iter().collect(),
+        None => array.as_primitive::<Int64Type>().iter().collect(),
     }
 }
 
 /// A day as Arrow counts: from 1970 on.
 pub fn number(day: Date) -> i32 {
-    let from = jiff::civil::date(1970, 1, 1);
-    Slice { from, to: day }.count()
+    let (from, to) = (date(1970, 1, 1), day);
+    Slice { from, to }.count()
 }
 
 /// Rows on their way into a table.
@@ -264,15 +253,15 @@ pub struct TableBuilder {
 
 impl TableBuilder {
     pub fn new(layout: Layout) -> Self {
-        let table = Table {
-            layout,
-            slices: Vec::new(),
-            chunks: Vec::new(),
-            len: 0,
-            batches: OnceLock::new(),
-        };
+        let (slices, chunks, batches) = Default::default();
         Self {
-            table,
+            table: Table {
+                layout,
+                slices,
+                chunks,
+                len: 0,
+                batches,
+            },
             rows: RowsBuilder::new(layout.fields, None, 0),
             text_len: 0,
         }

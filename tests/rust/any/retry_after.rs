@@ -2,7 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::policy::{Limits, Pace, Refusal, RetryPlan, backoff, plan};
+use docplatform::client::policy::{Pace, Refusal, RetryPlan, backoff, plan};
+use docplatform::config::Limits;
 use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;

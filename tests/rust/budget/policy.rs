@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docplatform::budget::policy::{Account, Hold, RequestEnd};
-use docplatform::budget::{Budget, Grant, Ledger, Ticket};
+use docplatform::budget::{Budget, Ledger, Ticket};
 use docplatform::clock::{Clock, Millis};
 use docplatform::config::account::Terms;
 use docplatform::http::rate_limit::Quota;
@@ -30,19 +30,19 @@ pub(crate) fn budget(terms: Terms) -> Budget {
 /// A request that is on its way.
 pub(crate) async fn ticket(budget: &Budget) -> Ticket {
     match budget.acquire(far()).await.unwrap() {
-        Grant::Granted(mut ticket) => {
+        Ok(mut ticket) => {
             ticket.sending();
             ticket
         }
-        Grant::Wait(slot) => panic!("{slot:?}"),
+        Err(slot) => panic!("{slot:?}"),
     }
 }
 
 /// How long the next request has to wait.
 pub(crate) async fn wait(budget: &Budget) -> Duration {
     match budget.acquire(far()).await.unwrap() {
-        Grant::Granted(_) => Duration::ZERO,
-        Grant::Wait(slot) => slot.wait,
+        Ok(_) => Duration::ZERO,
+        Err(slot) => slot.wait,
     }
 }
 
@@ -200,7 +200,7 @@ async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
         let budget = careful();
         let announced = headers(&[("ratelimit", &format!("\"default\";r={left};t=100"))]);
         ticket(&budget).await.answered(200, &announced, None);
-        let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else {
+        let Err(slot) = budget.acquire(far()).await.unwrap() else {
             panic!("{left} are left")
         };
         assert_eq!(
@@ -375,8 +375,8 @@ proptest! {
                     account.settle(number, &RequestEnd::default(), at);
                 }
                 match account.acquire(terms, now) {
-                    Grant::Granted(number) => break number,
-                    Grant::Wait(Hold { until, .. }) => {
+                    Ok(number) => break number,
+                    Err(Hold { until, .. }) => {
                         prop_assert!(until > now && until <= now + 3_631_000);
                         now = until;
                     }
@@ -410,7 +410,7 @@ proptest! {
         quota in prop::option::of((any::<u64>(), prop::option::of(any::<u64>()))),
     ) {
         let mut account = account();
-        let Grant::Granted(number) = account.acquire(TERMS, YEAR) else { panic!() };
+        let Ok(number) = account.acquire(TERMS, YEAR) else { panic!() };
         let quota_of = |(remaining, reset): (u64, Option<u64>)| Quota {
             remaining,
             reset: reset.map(Duration::from_secs),
@@ -421,9 +421,9 @@ proptest! {
             quota: quota.map(quota_of),
         };
         account.settle(number, &outcome, YEAR);
-        if let Grant::Wait(Hold { until, .. }) = account.acquire(TERMS, YEAR) {
+        if let Err(Hold { until, .. }) = account.acquire(TERMS, YEAR) {
             prop_assert!((YEAR + 1..=YEAR + 24 * 3_600_000 + 1_000).contains(&until), "{until}");
-            prop_assert!(matches!(account.acquire(TERMS, until), Grant::Granted(_)));
+            prop_assert!(account.acquire(TERMS, until).is_ok());
         }
     }
 }

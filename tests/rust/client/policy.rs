@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docplatform::client::policy::{
-    Limits, Pace, Refusal, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
+    Pace, Refusal, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
 };
 use docplatform::client::{Failure, Head};
+use docplatform::config::Limits;
 use docplatform::error::{Kind, Outcome};
 
 use crate::helpers::support::{millis, secs};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use docplatform::budget::{Budget, Grant};
+use docplatform::budget::Budget;
 use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderName};
 use tokio::time::{Instant, sleep};
@@ -180,8 +180,8 @@ pub(crate) async fn send(budget: &Budget, service: &Service, wanted: usize, late
     let mut accepted = 0;
     while accepted < wanted {
         match budget.acquire(far()).await.unwrap() {
-            Grant::Wait(slot) => sleep(slot.pause()).await,
-            Grant::Granted(mut ticket) => {
+            Err(slot) => sleep(slot.pause()).await,
+            Ok(mut ticket) => {
                 ticket.sending();
                 sleep(latency / 2).await;
                 let (status, headers) = service.answer();

@@ -30,6 +30,7 @@ RETRY_POLICY, RETRY, CALL = "src/client/policy.rs", "src/client/retry.rs", "src/
 THROTTLE = "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
+STORE = "src/store/mod.rs"
 PAGES, EXPORTS, FLIGHTS = "src/store/pages.rs", "src/store/exports.rs", "src/store/flights.rs"
 ACCOUNT, OWNER, BOOKS = "src/store/account.rs", "src/config/account.rs", "src/client/mod.rs"
 PLAN, JOB = "src/slices/plan.rs", "src/job/mod.rs"
@@ -169,8 +170,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "retry-once-more": (RETRY_POLICY, "number > limits.max_retries", "number > limits.max_retries + 1"),
     "retry-once-less": (
         RETRY,
-        "max_retries: self.settings.max_retries,",
-        "max_retries: self.settings.max_retries.saturating_sub(1),",
+        "self.settings.limits",
+        "crate::config::Limits { max_retries: self.settings.limits.max_retries.saturating_sub(1), ..self.settings.limits }",
     ),
     "retry-too-early": (
         RETRY_POLICY,
@@ -243,11 +244,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "budget-withdraws-what-left": (ATTEMPT, "ticket.sending();", ""),
     "budget-counts-what-never-left": (
         BUDGET,
-        "self.sent.then(RequestEnd::default)",
-        "Some(RequestEnd::default())",
+        "self.outcome.take()",
+        "self.outcome.take().or_else(|| Some(RequestEnd::default()))",
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
-    "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
+    "budget-file-uncommitted": (STORE, "transaction.commit()?;", "drop(transaction.commit());"),
     "budget-refusal-ends-with-the-file": (BUDGET, "account.still_refused(now, millis(left));", ""),
     "budget-of-jobs-unused": (
         CALL,
@@ -309,7 +310,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-refresh-fetches-nothing": (
         EXPORTS,
         "true => StoredRange::default()",
-        "true => stored_range(&transaction, account, &range, content, page_size, now)?",
+        "true => stored_range(transaction, account, &range, content, page_size, now)?",
     ),
     # The mended defect that ten trends at once showed.
     "store-reads-the-clock-before-its-wait": (

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use docplatform::budget::Grant;
 use docplatform::client::observer::{Note, Observer, ObserverOptions, Span, Tracer};
 use docplatform::client::{Call, Client, ClientStore, Stats, WaitOrStop};
 use docplatform::config::account::{Organization, Owner};
@@ -290,7 +289,7 @@ pub(crate) async fn spend(world: &Arc<World>) {
     sleep(hour + Duration::from_millis(back)).await;
     let mut tickets = Vec::new();
     while (tickets.len() as u64) < per_hour - reserve
-        && let Ok(Grant::Granted(ticket)) = budget
+        && let Ok(Ok(ticket)) = budget
             .acquire(Instant::now() + Duration::from_hours(1))
             .await
     {
