@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import docplatform
 from docplatform._hooks.changes import CHANCE
-from docplatform._hooks.numbers import share
+from docplatform._hooks.numbers import percent, share
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import OTHER, SECTIONS_SHOWN
 from docplatform.cli.report.parts import Part
@@ -23,7 +23,7 @@ from docplatform.cli.report.sentences import (
     nobody,
     summary,
 )
-from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
+from docplatform.cli.report.words import AI_TRAFFIC, part, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -68,7 +68,7 @@ class _Reading:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
         gathering = figures.Gathering(self._asked.number)
         plans = self._ahead.plans.get(Part.COMPARISON, [])
-        is_certain = bool(plans) and (self._asked.named(Part.COMPARISON) or plans[0].exact)
+        is_certain = bool(plans) and (self._asked.wishes.get(Part.COMPARISON) or plans[0].exact)
         kept: list[figures.Row] | None = []
         found = self.found
         with self._counted("the pages"), self._session.progress("Reading visitors") as progress:
@@ -177,7 +177,7 @@ class _Reading:
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Only a part that an option asked for may wait for the budget."""
-        return self._session.on_budget if self._asked.named(part) else "stop"
+        return self._session.on_budget if self._asked.wishes.get(part) else "stop"
 
     @contextmanager
     def _counted(self, what: str) -> Iterator[None]:
@@ -198,7 +198,7 @@ class _Reading:
             limit = isinstance(error, BudgetError | RateLimitError)
             why = "the request limit was reached" if limit else "the numbers could not be read"
             self._ahead.leave_out(part, why)
-            if self._asked.named(part):
+            if self._asked.wishes.get(part):
                 self.found.failed = self.found.failed or error
             else:
                 self._session.say(

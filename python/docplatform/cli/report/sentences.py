@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from docplatform._hooks.fix import plain
-from docplatform.cli.output import count
+from docplatform._hooks.numbers import count, percent
 from docplatform.cli.report.parts import Part
-from docplatform.cli.report.words import part, percent, signed
+from docplatform.cli.report.words import part, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
