@@ -137,7 +137,7 @@ def report(
         # A file that cannot be written fails before any request is sent.
         file = _WholeFile(path) if path is not None else None
         with file or nullcontext():
-            found = reading.read(session, client, ahead)
+            found = reading.read(ahead)
             written = _render(found, suffix, brief=brief)
             if file is None:
                 sys.stdout.buffer.write(written.encode())

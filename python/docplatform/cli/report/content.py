@@ -55,7 +55,7 @@ class Points(list[Sentence]):
 
 
 class Table(NamedTuple):
-    """A table. The first column has names and paths, the others have numbers. A tuple is a share; a last column ``%`` explains the one before."""
+    """A table. The first column has names and paths, the others have numbers. A tuple has a share. A last column ``%`` belongs to the one before it."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
