@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from docplatform import Totals
+from docplatform._hooks.numbers import percent
 from docplatform.cli.report import figures, markdown, page
-from docplatform.cli.report.words import part, percent
+from docplatform.cli.report.words import part
 from helpers import judge
 from helpers.reports import Parsed, made
 

@@ -11,7 +11,6 @@ import pytest
 
 from docplatform import Totals
 from docplatform.cli.report import figures, page
-from docplatform.cli.report.top import Top
 from helpers.reports import DATES, Parsed, change, comparison, counted, headings, made, trend
 
 EVIL = "<script>alert(1)</script>\"'&</style></title>\u202e\x1b[31m"
@@ -318,11 +317,11 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:
-    top: Top[str] = Top(3)
+    top = figures.Top(3)
     for at, count in enumerate([5, 1, 9, 5, 9, 5]):
         top.add(count, f"/{at}")
     assert top.ranked() == [(9, "/2"), (9, "/4"), (5, "/0")]
     assert top.seen == 6
-    nothing: Top[str] = Top(0)
+    nothing = figures.Top(0)
     nothing.add(1, "/")
     assert nothing.ranked() == []

@@ -36,17 +36,19 @@ def picture(trend: Trend) -> str:
     lines = "".join(_line(trend, kind, top) for kind in ("human", "ai"))
     grid = "".join(_grid(value, top) for value in range(0, top + 1, step))
     days = "".join(_day(at, trend) for at in _labelled(len(slices)))
-    said = "".join(_said(trend, at) for at in range(len(slices)))
+    # Hovering shows the numbers of a slice, anywhere above or below its points.
+    said = "".join(
+        _band(
+            trend,
+            at,
+            "said",
+            f"<title>{text(trend.named(one))}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all</title>",
+        )
+        for at, one in enumerate(slices)
+    )
     shade = "".join(_band(trend, at, "this") for at, one in enumerate(slices) if trend.marked(one))
     label = f"Unique visitors of each {trend.every}, people and AI agents, from {slices[0].date_from} on"
     return f'<svg class="plot" role="img" aria-label="{text(label)}">{shade}{grid}{days}{lines}{said}</svg>'
-
-
-def _said(trend: Trend, at: int) -> str:
-    """The text that hovering shows for a slice, anywhere above or below its points."""
-    one = trend.slices[at]
-    title = f"{trend.named(one)}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all"
-    return _band(trend, at, "said", f"<title>{text(title)}</title>")
 
 
 def _band(trend: Trend, at: int, kind: str, inside: str = "") -> str:

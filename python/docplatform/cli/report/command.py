@@ -17,7 +17,7 @@ from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.report import parts, reading
-from docplatform.cli.report.parts import Asked
+from docplatform.cli.report.parts import Asked, Part
 from docplatform.cli.session import Session, with_budget
 
 if TYPE_CHECKING:
@@ -109,11 +109,13 @@ def report(
         days=days,
         against=None if no_compare else against,
         number=number,
-        # A brief has no trend.
-        every="none" if brief else every,
-        names_before=before is not None,
-        compared=not no_compare,
-        feedback=feedback,
+        every=None if every == "none" else every,
+        wishes={
+            Part.COMPARISON: False if no_compare else before is not None or None,
+            Part.FIXES: feedback,
+            # A brief has no trend.
+            Part.TREND: not brief and every and every != "none",
+        },
         again=_again(name, title, site_url, brief=brief),
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),
@@ -139,7 +141,7 @@ def report(
         # A file that cannot be written fails before any request is sent.
         file = _WholeFile(path) if path is not None else None
         with file or nullcontext():
-            found = reading.read(session, client, ahead)
+            found = reading.read(ahead)
             written = _render(found, suffix, brief=brief)
             if file is None:
                 sys.stdout.buffer.write(written.encode())

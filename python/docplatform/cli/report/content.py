@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import docplatform
 from docplatform._hooks.changes import CHANCE
-from docplatform._hooks.numbers import share
+from docplatform._hooks.numbers import percent, share
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import OTHER, SECTIONS_SHOWN
 from docplatform.cli.report.parts import Part
@@ -23,7 +23,7 @@ from docplatform.cli.report.sentences import (
     nobody,
     summary,
 )
-from docplatform.cli.report.words import AI_TRAFFIC, part, percent, signed
+from docplatform.cli.report.words import AI_TRAFFIC, part, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class Points(list[Sentence]):
 
 
 class Table(NamedTuple):
-    """A table. The first column has names and paths, the others have numbers. A tuple is a share; a last column ``%`` explains the one before."""
+    """A table. The first column has names and paths, the others have numbers. A tuple has a share. A last column ``%`` belongs to the one before it."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]

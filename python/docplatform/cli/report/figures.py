@@ -5,6 +5,7 @@ Unique visitors are never added up. Sections add up page visits: a visitor count
 
 from __future__ import annotations
 
+import heapq
 import re
 from calendar import monthrange
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,6 @@ from docplatform import Totals
 from docplatform._hooks import ranges
 from docplatform._hooks.numbers import Moved, at_least, moved
 from docplatform._native import _comparison, _is_cut
-from docplatform.cli.report.top import Top
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -136,14 +136,34 @@ class Visits(NamedTuple):
     total: int
 
 
+class Top:
+    """Keeps the ``number`` values with the highest ranks, and only those in memory."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self.seen: int = 0
+        """How many values were added."""
+        self._heap: list[tuple[float, int, Any]] = []
+
+    def add(self, rank: float, value: object) -> None:
+        """Adds one value. Of values with the same rank, the earlier ones are kept."""
+        self.seen += 1
+        # The second place is different in every entry, so that values are never compared.
+        heapq.heappush(self._heap, (rank, -self.seen, value))
+        if len(self._heap) > self._number:
+            heapq.heappop(self._heap)
+
+    def ranked(self) -> list[tuple[float, Any]]:
+        """Ranks and values, the highest first."""
+        return [(rank, value) for rank, _, value in sorted(self._heap, reverse=True)]
+
+
 class Gathering:
     """Takes rows one by one, and keeps only what the report shows."""
 
     def __init__(self, number: int) -> None:
         self._rows = self._human = self._ai = 0
-        self._top: Top[Mapping[str, Any]] = Top(number)
-        self._top_ai: Top[Mapping[str, Any]] = Top(number)
-        self._top_human: Top[Mapping[str, Any]] = Top(number)
+        self._top, self._top_ai, self._top_human = Top(number), Top(number), Top(number)
         self._sections: dict[str, Visits] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:

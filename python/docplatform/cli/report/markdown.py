@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
 from docplatform._native import _safe
@@ -100,6 +99,7 @@ def _renderer(report: Report) -> Render:
         text,
         _path,
         report.site_url,
+        "",
         {
             tuple: "".join,
             Strong: lambda words: f"**{text(words)}**",
@@ -128,12 +128,9 @@ def code(value: str) -> str:
     return f"\u2068{fenced}\u2069" if is_turned(value) else fenced
 
 
-def _path(value: str, site_url: str | None) -> str:
-    """A path as code, shortened in the middle, and as a link if the site's address is known."""
+def _path(value: str, url: str | None) -> str:
+    """A path as code, shortened in the middle, and as a link if its address is known."""
     if is_blank(value):
         return f"*{BLANK}*"
     name = code(shown(value, MAX_PATH))
-    if site_url is None:
-        return name
-    url = site_url + quote(f"/{value.removeprefix('/')}", safe="/%:@!$&'+,;=~", errors="replace")
-    return f"[{name}]({url})" if len(url) <= MAX_LINK else name
+    return f"[{name}]({url})" if url is not None and len(url) <= MAX_LINK else name

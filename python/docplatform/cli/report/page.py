@@ -7,7 +7,6 @@ import hashlib
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from docplatform._hooks.notebook import text
 from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
@@ -50,6 +49,7 @@ def render(report: Report) -> str:
         text,
         _path,
         report.site_url,
+        "()*",
         {
             tuple: lambda share: text(*share),
             Strong: lambda words: f"<strong>{text(words)}</strong>",
@@ -167,8 +167,8 @@ def _bars(key: Mapping[str, str], numbers: Sequence[int], most: int) -> str:
     )
 
 
-def _path(value: str, site_url: str | None) -> str:
-    """A path, shortened in the middle, and as a link if the site's address is known."""
+def _path(value: str, url: str | None) -> str:
+    """A path, shortened in the middle, and as a link if its address is known."""
     if is_blank(value):
         return f"<bdi{QUIET}>{BLANK}</bdi>"
     name = shown(value, MAX_PATH)
@@ -177,7 +177,6 @@ def _path(value: str, site_url: str | None) -> str:
         "/".join(f"<bdi>{text(part)}</bdi>" for part in name.split("/")) if is_turned(name) else text(name)
     )
     whole = f' title="{text(value)}"' if name != value else ""
-    if site_url is None:
+    if url is None:
         return f'<bdi dir="ltr"{whole}>{label}</bdi>'
-    url = escape(site_url + quote(f"/{value.removeprefix('/')}", safe="/%:@!$&'()*+,;=~", errors="replace"))
-    return f'<a href="{url}" rel="noopener noreferrer"{whole}><bdi dir="ltr">{label}</bdi></a>'
+    return f'<a href="{escape(url)}" rel="noopener noreferrer"{whole}><bdi dir="ltr">{label}</bdi></a>'

@@ -14,7 +14,7 @@ from docplatform.cli.fix import plans
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from docplatform import Client
     from docplatform.cli.days import Days
@@ -54,33 +54,13 @@ class Asked:
     against: Days | None
     """The period that it is compared with."""
     number: int
-    every: Literal["day", "week", "month", "none"] | None = None
-    names_before: bool = False
-    """Whether ``--before`` names the period to compare with."""
-    compared: bool = True
-    """``False`` for ``--no-compare``."""
-    feedback: bool | None = None
-    """Whether ``--feedback`` or ``--no-feedback`` is given."""
+    every: Literal["day", "week", "month"] | None = None
+    wishes: Mapping[Part, bool | None] = field(default_factory=dict)
+    """``True`` for a part that an option asks for: its cost is not limited, and its failure is the command's. ``False`` for one that an option excludes."""
     title: str | None = None
     site_url: str | None = None
     again: tuple[str, ...] = ()
     """The options of a command that writes this report again."""
-
-    def named(self, part: Part) -> bool:
-        """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
-        return {
-            Part.COMPARISON: self.names_before,
-            Part.FIXES: self.feedback is True,
-            Part.TREND: self.every not in (None, "none"),
-        }[part]
-
-    def unwanted(self, part: Part) -> bool:
-        """Whether an option excludes the part."""
-        return {
-            Part.COMPARISON: not self.compared,
-            Part.FIXES: self.feedback is False,
-            Part.TREND: self.every == "none",
-        }[part]
 
 
 @dataclass
@@ -112,7 +92,7 @@ class Ahead:
         """Whether a part is read. It is left out if it costs too much and no option asks for it."""
         left = self.client.stats.budget_left
         few = left is None or requests <= left
-        if self.asked.named(part) or (few and requests <= MAX_UNASKED):
+        if self.asked.wishes.get(part) or (few and requests <= MAX_UNASKED):
             return True
         why = "too little of the request budget is left"
         self.leave_out(part, f"that takes {count(requests, 'more request')}" if few else why)
@@ -171,12 +151,12 @@ def plan(session: Session, client: Client, asked: Asked) -> Ahead:
     ahead = Ahead(session, client, asked, whole)
     steps = {Part.COMPARISON: _plan_comparison, Part.FIXES: _plan_fixes, Part.TREND: _plan_trend}
     for part, step in steps.items():
-        if not asked.unwanted(part):
-            step(ahead, days)
+        if asked.wishes.get(part) is not False:
+            step(ahead)
     return ahead
 
 
-def _plan_comparison(ahead: Ahead, _: Days) -> None:
+def _plan_comparison(ahead: Ahead) -> None:
     before = ahead.asked.against
     if before is None:
         ahead.leave_out(Part.COMPARISON, "there is no period before it")
@@ -187,20 +167,18 @@ def _plan_comparison(ahead: Ahead, _: Days) -> None:
         ahead.afford(Part.COMPARISON, found.requests)
 
 
-def _plan_fixes(ahead: Ahead, days: Days) -> None:
+def _plan_fixes(ahead: Ahead) -> None:
     """The visitors are read anyway, so only the other listings cost requests."""
-    if _is_later(days):
+    if _is_later(ahead):
         ahead.leave_out(Part.FIXES, LATER)
     else:
-        found = ahead.plans[Part.FIXES] = plans(ahead.client, days)[1:]
+        found = ahead.plans[Part.FIXES] = plans(ahead.client, ahead.asked.days)[1:]
         ahead.afford(Part.FIXES, sum(one.requests for one in found))
 
 
-def _plan_trend(ahead: Ahead, days: Days) -> None:
+def _plan_trend(ahead: Ahead) -> None:
     every = ahead.asked.every or "month"
-    if every == "none":
-        return
-    first, end = days[:2]
+    first, end = ahead.asked.days[:2]
     last = end - timedelta(1)
     if every == "month" and (
         ahead.asked.every is None or (first.year, first.month) == (last.year, last.month)
@@ -213,9 +191,9 @@ def _plan_trend(ahead: Ahead, days: Days) -> None:
     except DocPlatformError:
         raise
     except ValueError:
-        if ahead.asked.named(Part.TREND):
+        if ahead.asked.every is not None:
             raise
-        ahead.leave_out(Part.TREND, LATER if _is_later(days) else "the period is too long")
+        ahead.leave_out(Part.TREND, LATER if _is_later(ahead) else "the period is too long")
         return
     if len(found.slices) == 1:
         cut = found.slices[0].date_to < end
@@ -228,8 +206,8 @@ def _plan_trend(ahead: Ahead, days: Days) -> None:
     ahead.afford(Part.TREND, found.requests)
 
 
-def _is_later(days: Days) -> bool:
-    return days.date_from > datetime.now(UTC).date()
+def _is_later(ahead: Ahead) -> bool:
+    return ahead.asked.days.date_from > datetime.now(UTC).date()
 
 
 def _month(number: int) -> date:

@@ -28,18 +28,17 @@ from docplatform.cli.visitors import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from docplatform import Client, FixList, Totals
+    from docplatform import FixList, Totals
     from docplatform.cli.days import Days
-    from docplatform.cli.report.parts import Ahead, Asked
-    from docplatform.cli.session import Session
+    from docplatform.cli.report.parts import Ahead
 
 MAX_KEPT = 40_000
 """The most rows that are kept while it is not known whether they will be compared."""
 
 
-def read(session: Session, client: Client, ahead: Ahead) -> figures.Report:
+def read(ahead: Ahead) -> figures.Report:
     """Reads what is planned. Raises only if the period itself cannot be read."""
-    reading = _Reading(session, client, ahead)
+    reading = _Reading(ahead)
     reading.period()
     reading.comparison()
     reading.fixes()
@@ -48,16 +47,15 @@ def read(session: Session, client: Client, ahead: Ahead) -> figures.Report:
 
 
 class _Reading:
-    def __init__(self, session: Session, client: Client, ahead: Ahead) -> None:
+    def __init__(self, ahead: Ahead) -> None:
         asked, days = ahead.asked, ahead.asked.days
-        self._session, self._client, self._ahead = session, client, ahead
-        self._asked: Asked = asked
-        self._visitors = client.visitors(
-            date_from=days.date_from, date_to=days.date_to, on_budget=session.on_budget
+        self._session, self._client, self._ahead, self._asked = ahead.session, ahead.client, ahead, asked
+        self._visitors = self._client.visitors(
+            date_from=days.date_from, date_to=days.date_to, on_budget=self._session.on_budget
         )
         self._now: list[figures.Row] | None = None
         self.found = figures.Report(
-            project=session.project_id(),
+            project=self._session.project_id(),
             name=days.name,
             days=days.number,
             made=datetime.now(UTC),
@@ -74,7 +72,7 @@ class _Reading:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
         gathering = figures.Gathering(self._asked.number)
         plans = self._ahead.plans.get(Part.COMPARISON, [])
-        is_certain = bool(plans) and (self._asked.named(Part.COMPARISON) or plans[0].exact)
+        is_certain = bool(plans) and (self._asked.wishes.get(Part.COMPARISON) or plans[0].exact)
         kept: list[figures.Row] | None = []
         found = self.found
         with self._counted("the pages"), self._session.progress("Reading visitors") as progress:
@@ -183,7 +181,7 @@ class _Reading:
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Only a part that an option asked for may wait for the budget."""
-        return self._session.on_budget if self._asked.named(part) else "stop"
+        return self._session.on_budget if self._asked.wishes.get(part) else "stop"
 
     @contextmanager
     def _counted(self, what: str) -> Iterator[None]:
@@ -209,7 +207,7 @@ class _Reading:
                 case _:
                     why = "the numbers could not be read"
             self._ahead.leave_out(part, why)
-            if self._asked.named(part):
+            if self._asked.wishes.get(part):
                 self.found.failed = self.found.failed or error
             else:
                 self._session.say(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
 
 from docplatform._hooks.fix import plain
-from docplatform.cli.output import count
+from docplatform._hooks.numbers import count, percent
 from docplatform.cli.report.parts import FORBIDDEN, Part
-from docplatform.cli.report.words import part, percent, signed
+from docplatform.cli.report.words import part, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from docplatform import Totals
     from docplatform._hooks.numbers import Moved
@@ -52,13 +53,18 @@ def renderer(
     text: Callable[[Any], str],
     path: Callable[[str, str | None], str],
     site_url: str | None,
+    safe: str,
     looks: Mapping[type, Callable[[Any], str]],
 ) -> Render:
-    """Writes each part with the function of its class. Only pages are links."""
+    """Writes each part with the function of its class. Only pages are links. Their addresses keep the characters of ``safe``."""
     looks = {
         str: text,
         int: "{:,}".format,
-        PagePath: lambda one: path(one, site_url),
+        PagePath: lambda one: path(
+            one,
+            site_url
+            and site_url + quote(f"/{one.removeprefix('/')}", safe=f"/%:@!$&'+,;=~{safe}", errors="replace"),
+        ),
         SectionPath: lambda one: path(one, None),
         **looks,
     }
@@ -122,7 +128,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
         return
     more = f" ({readers.more})" if readers.more else ""
     yield f"The number of readers {readers.said}{f', counted per {readers.per}' if readers.per else ''}: {ends}{more}."
-    yield f"{kinds}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
+    yield f"{kinds}; {_agents(now)}"
 
 
 def _both(people: Moved, agents: Moved) -> str:
@@ -158,16 +164,16 @@ def _where(report: Report) -> Iterator[Sentence]:
     if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
         yield [NOTHING]
     named = {part for one in advice(report) for part in one if isinstance(part, PagePath)}
-    most, fell = _NAMED, report.fell
-    for verb, pages in reversed(sides.items()) if fell else sides.items():
+    most = _NAMED
+    for verb, pages in reversed(sides.items()) if report.fell else sides.items():
         shown = [one for one in pages if one.path not in named][:most]
         if shown:
-            most = 1
+            most, listed = 1, _listed(map(_page, shown))
             with_ = f"with {verb} {READERS[found.of]}"
             if len(pages) > len(shown):
-                yield [f"{len(pages):,} pages stand out {with_}, among them ", *_paths(shown), "."]
+                yield [f"{len(pages):,} pages stand out {with_}, among them ", *listed, "."]
             else:
-                yield [*_paths(shown), f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
+                yield [*listed, f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
 NOTHING = (
@@ -180,13 +186,12 @@ def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[st
     yield capital(VISITS[found.of])
     named: list[Section] = []
     for way, sections in moved.items():
-        shown = sections[:_NAMED]
-        yield f"{', and they' if named and shown else ''} {way} in " if shown else ""
-        for at, one in enumerate(shown):
-            yield _joint(at, shown)
-            yield SectionPath(one.name)
-            yield f" ({_as_many(percent(one.before, one.now))})"
-        named += shown
+        if shown := sections[:_NAMED]:
+            yield f"{', and they' if named else ''} {way} in "
+            yield from _listed(
+                [SectionPath(one.name), f" ({_as_many(percent(one.before, one.now))})"] for one in shown
+            )
+            named += shown
     before, now = (
         sum(getattr(one, side) for one in found.sections if one not in named) for side in ("before", "now")
     )
@@ -203,18 +208,19 @@ def _as_many(change: str) -> str:
     return f"{change} as many" if change.endswith("times") else change
 
 
-def _joint(at: int, listed: Sequence[object]) -> str:
-    """The comma or the word before an item of a list."""
-    return "" if not at else " and " if at == len(listed) - 1 else ", "
+def _listed(items: Iterable[Sentence]) -> Iterator[str]:
+    """Items with commas between them, and a word before the last one."""
+    *others, last = items
+    for at, item in enumerate(others):
+        yield from (", ", *item) if at else item
+    yield from (" and ", *last) if others else last
 
 
-def _paths(pages: Sequence[Change]) -> Iterator[str]:
-    for at, page in enumerate(pages):
-        yield _joint(at, pages)
-        yield PagePath(page.path)
-        # A page that AI agents read is not new because people read it now.
-        was, is_ = any(page.before), any(page.now)
-        yield f" ({signed(page.gain)}{', new' if not was else '' if is_ else ', no longer read'})"
+def _page(page: Change) -> Sentence:
+    """A page, and how many more readers it has."""
+    # A page that AI agents read is not new because people read it now.
+    way = ", new" if not any(page.before) else "" if any(page.now) else ", no longer read"
+    return [PagePath(page.path), f" ({signed(page.gain)}{way})"]
 
 
 def advice(report: Report) -> list[Sentence]:
@@ -271,7 +277,7 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
         more = len(vanished) - len(shown)
         alone = len(vanished) == 1
         yield (
-            "Nobody reads ", *(word for at, one in enumerate(shown) for word in (_joint(at, shown), PagePath(one.path))),
+            "Nobody reads ", *_listed([PagePath(one.path)] for one in shown),
             f" any more, nor {count(more, 'other page')}. " if more else " any more. ",
             "If it was moved, check its redirect." if alone else "If they were moved, check their redirects.",
         )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docplatform._hooks.numbers import MINUS
-from docplatform._hooks.numbers import percent as percent
 
 if TYPE_CHECKING:
     from datetime import date
