@@ -1,4 +1,5 @@
-//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`.
+//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`, `client/call.rs` and
+//! `config/options.rs`.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the other.
 //!
 //! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
-//! thread. Every log line, callback and conversion happens there. No worker holds a Python object for longer than a wake-up.
+//! thread. Every log line and callback happens there, and every conversion but those of an `AsyncClient` to frames and files, which take
+//! a thread of asyncio's. No worker holds a Python object for longer than a wake-up.
 
 pub mod callout;
 pub mod cancel;
