@@ -190,7 +190,7 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
         risers=[change("/up", 10, 40)],
         fallers=[change("/auth", 500, 300)],
         vanished=[change("/gone", 90, 0)],
-        sections=[figures.Section("/up", 1, 10, 40, "rose"), figures.Section("/auth", 1, 500, 300)],
+        sections=[figures.Section("/up", 2, 10, 40, "rose"), figures.Section("/auth", 1, 500, 300)],
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, unfinished=True)
     text = Parsed(page.render(report)).text
