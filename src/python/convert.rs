@@ -407,7 +407,7 @@ fn number<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
 }
 
 /// JSON-ready Python data as JSON, by Python's own encoder. `pythonize` would send a NaN as null.
-pub fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub fn json_in(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
@@ -417,7 +417,7 @@ pub fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         .extract()?;
     serde_json::from_str(&text).map_err(|error| {
         PyValueError::new_err(format!(
-            "{what} cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
+            "json cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
         ))
     })
 }

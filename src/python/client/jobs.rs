@@ -9,7 +9,7 @@ use crate::python::batch::BatchResults;
 use crate::python::client::BaseClient;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::python::prelude::*;
-use crate::python::progress::{self, JOBS};
+use crate::python::progress;
 use crate::store::{Creation, NameState};
 
 #[pymethods]
@@ -156,7 +156,7 @@ impl BaseClient {
         };
         let (how, project, names, tasks) = errors::not_sent(py, prepare())?;
         let most = Some(tasks.len() as u64);
-        let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, JOBS)?;
+        let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, "jobs")?;
         let batch = Batch::new(tasks.len());
         let results = Arc::new(BatchResults {
             batch: Arc::clone(&batch),

@@ -12,7 +12,7 @@ use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
-use crate::python::progress::{self, SLICES};
+use crate::python::progress;
 use crate::python::table::data::Meta;
 use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
@@ -90,7 +90,7 @@ macro_rules! range_methods {
                     let slices = self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
                     let project = self.project(project_id)?;
-                    let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
+                    let bar = progress::bar(py, progress, Some(slices.len() as u64), "slices")?;
                     let read = move |client: Client, inbox: Arc<Inbox>| async move {
                         let client = client.on_budget(on_budget);
                         let trend = trend::trend(&client, &project, &slices, of, inbox).await?;
@@ -215,7 +215,7 @@ impl BaseClient {
             .exports()
             .cloned()
             .ok_or_else(no_store)?;
-        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
+        let bar = progress::bar(py, progress, Some(count as u64), "slices")?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
             Ok(sync::sync(
                 &client.on_budget(on_budget),

@@ -42,9 +42,7 @@ impl BaseClient {
             let client = self.handle.client()?;
             let settings = self.handle.settings_for(headers, timeout, raw)?;
             let template = plain_path(path)?;
-            let body = json
-                .map(|json| convert::json_in("json", json))
-                .transpose()?;
+            let body = json.map(convert::json_in).transpose()?;
             if !write && body.is_some() {
                 return Err(PyValueError::new_err("a GET takes params, not json"));
             }

@@ -119,7 +119,7 @@ impl BaseRows {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let wanted = progress.map_or(Ok(None), convert::progress)?;
-        let bar = progress::bar(py, wanted, self.reader.most(), progress::ROWS)?;
+        let bar = progress::bar(py, wanted, self.reader.most(), "rows")?;
         self.face.run(py, op.progress(bar))
     }
 }

@@ -236,7 +236,7 @@ impl BaseTable {
         convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, Vec<u8>))> {
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
@@ -246,7 +246,7 @@ impl BaseTable {
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;
         let load = import(py, "docplatform._native")?.getattr("_table")?;
-        Ok((load.unbind(), (meta, lines)))
+        (load, (meta, lines)).into_py_any(py)
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
