@@ -447,14 +447,13 @@ pub fn named_tuple<'py>(
     py: Python<'py>,
     class: &str,
     values: impl Arguments<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    import(py, "docplatform.types")?
-        .getattr(class)?
-        .call_out(values)
+) -> PyResult<Py<PyAny>> {
+    let class = import(py, "docplatform.types")?.getattr(class)?;
+    class.call_out(values).map(Bound::unbind)
 }
 
 pub fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))?.unbind())
+    named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))
 }
 
 /// The items of a `dict[str, str]`.

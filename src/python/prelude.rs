@@ -10,7 +10,7 @@ pub(super) use pyo3::gc::{PyTraverseError, PyVisit};
 pub(super) use pyo3::intern;
 pub(super) use pyo3::prelude::*;
 pub(super) use pyo3::sync::PyOnceLock;
-pub(super) use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple, PyType};
+pub(super) use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple, PyType};
 
 pub(super) use crate::client::{Client, WaitOrStop};
 pub(super) use crate::config::url::Segment;

@@ -230,7 +230,7 @@ impl Handle {
         format!("…{}", hint.unwrap_or_default())
     }
 
-    pub fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
         convert::named_tuple(

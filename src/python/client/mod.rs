@@ -200,7 +200,7 @@ impl BaseClient {
 
     #[doc = doc!("Client.stats")]
     #[getter]
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn stats(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.handle.stats(py)
     }
 

@@ -123,9 +123,8 @@ fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
             .collect();
         headers.set_item(name.as_str(), values.join(", "))?;
     }
-    let content = PyBytes::new(py, &answer.body);
-    let made = convert::named_tuple(py, "Response", (answer.head.status, headers, content))?;
-    Ok(made.unbind())
+    let values = (answer.head.status, headers, &*answer.body);
+    convert::named_tuple(py, "Response", values)
 }
 
 /// The answer to a request, which may have been a `write`.

@@ -138,7 +138,7 @@ fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
 }
 
 fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<Py<PyAny>> {
-    Ok(convert::named_tuple(py, "Fractions", (human, ai, total))?.unbind())
+    convert::named_tuple(py, "Fractions", (human, ai, total))
 }
 
 /// The unit of a rate, and the change of that rate.

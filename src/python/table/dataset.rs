@@ -128,23 +128,17 @@ pub fn _read_stored(
         endpoint: listing,
         content: Content::of(by_path),
     };
-    let (name, days) = (file.display().to_string(), slices.clone());
-    let project = project_id.as_deref().map(str::to_owned);
-    let owner = owner(base_url, organization);
-    let read = move |_| async move {
-        let (now, slices, store) = (clock.now(), days, name);
-        let query = StoreQuery {
-            of,
-            project,
-            owner,
-            slices,
-            every,
-            settle_days,
-            now,
-            store,
-        };
-        query.read(&FinishedExports::of(&file, listing.path)?).await
+    let query = StoreQuery {
+        of,
+        project: project_id.as_deref().map(str::to_owned),
+        owner: owner(base_url, organization),
+        slices: slices.clone(),
+        every,
+        settle_days,
+        now: clock.now(),
+        store: file.display().to_string(),
     };
+    let read = move |_| async move { query.read(&FinishedExports::of(&file, listing.path)?).await };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
         let project = Segment::stored(&stored.project);
         let meta = if every.is_none() && by_path {

@@ -497,7 +497,7 @@ impl TrendTable {
         let values = |name| data.table.integers(name).into_iter().flatten().flatten();
         let [human, ai, total] = ["human", "ai", "total"]
             .map(|name| values(name).copied().map(i128::from).sum::<i128>());
-        Ok(convert::named_tuple(slf.py(), "Totals", (human, ai, total))?.unbind())
+        convert::named_tuple(slf.py(), "Totals", (human, ai, total))
     }
 }
 
