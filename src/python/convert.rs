@@ -259,7 +259,7 @@ pub fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The error for an attribute that a table or a listing lacks. It names the method to use.
-pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> Returned {
     // Other libraries often ask for protocols by names with an underscore.
     if name.starts_with('_') {
         let class = object.get_type().name()?;
@@ -433,7 +433,7 @@ pub fn call_hook<'py>(
     module: &str,
     name: &str,
     arguments: impl Arguments<'py>,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     Ok(hook(py, module, name)?.call_out(arguments)?.unbind())
 }
 
@@ -443,16 +443,12 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'p
 }
 
 /// A named tuple of `docplatform.types`.
-pub fn named_tuple<'py>(
-    py: Python<'py>,
-    class: &str,
-    values: impl Arguments<'py>,
-) -> PyResult<Py<PyAny>> {
+pub fn named_tuple<'py>(py: Python<'py>, class: &str, values: impl Arguments<'py>) -> Returned {
     let class = import(py, "docplatform.types")?.getattr(class)?;
     class.call_out(values).map(Bound::unbind)
 }
 
-pub fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
+pub fn totals(py: Python<'_>, totals: Totals) -> Returned {
     named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))
 }
 

@@ -22,3 +22,6 @@ pub(super) use crate::python::convert::ProjectId;
 pub(super) use crate::python::{convert, errors};
 pub(super) use crate::text::message::{Advice, Message, Setting, message};
 pub(super) use crate::text::safe;
+
+/// What a function returns to Python: an object, or an exception.
+pub(super) type Returned = PyResult<Py<PyAny>>;

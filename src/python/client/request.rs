@@ -28,7 +28,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::raw)] raw: bool,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()
             .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
@@ -114,7 +114,7 @@ fn decode(answer: &Answer) -> std::result::Result<Value, String> {
 }
 
 /// The answer as it came.
-fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
+fn response(py: Python<'_>, answer: Answer) -> Returned {
     let headers = PyDict::new(py);
     for name in answer.headers.keys() {
         let values = answer.headers.get_all(name).into_iter();
@@ -128,7 +128,7 @@ fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
 }
 
 /// The answer to a request, which may have been a `write`.
-pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> PyResult<Py<PyAny>> {
+pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> Returned {
     match convert::json_out(py, value) {
         Ok(value) => Ok(value.unbind()),
         // A number with more digits than Python reads.

@@ -5,7 +5,7 @@ use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
 use crate::store::Content;
 
-pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+pub fn planned(py: Python<'_>, plan: &Plan) -> Returned {
     let slices = plan.slices.iter().map(|planned| {
         let values = (
             convert::day(py, planned.slice.from)?,
@@ -33,7 +33,7 @@ pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
-pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+pub fn synced(py: Python<'_>, sync: Sync) -> Returned {
     let SyncCounts {
         slices,
         cached,
