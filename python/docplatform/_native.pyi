@@ -101,7 +101,6 @@ _Every: TypeAlias = Literal["day", "week", "month"]
 _Listing: TypeAlias = Literal[
     "visitors", "views", "searches", "feedback", "conversations", "feedback_by_page"
 ]
-_Row: TypeAlias = dict[str, Any]
 _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
 

@@ -162,7 +162,14 @@ def test_sync_fills_the_store_for_the_method_and_the_dataset(
     assert [table.requests for table in tables] == [0, 0]
     assert len(stub.requests) == sent
 
-    columns = ["project_id", "date_from", "date_to", *(name for name, _, is_own in tables[0]._schema() if is_own), "settled", "extra"]
+    columns = [
+        "project_id",
+        "date_from",
+        "date_to",
+        *(name for name, _, is_own in tables[0]._schema() if is_own),
+        "settled",
+        "extra",
+    ]
     folder = tmp_path / "lake"
     assert export_dataset(folder, store=store, listing=name, every="week").rows == 2 * rows
     files = sorted(folder.glob(f"listing={name}/project=demo/date=*/part-0.parquet"))

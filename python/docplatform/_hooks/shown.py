@@ -52,7 +52,9 @@ def text(table: Table) -> str:
         for name, kind, _ in columns
     ]
     shape = f"shape: ({count:,}, {len(schema)}){order(table)}"
-    return printable([shape, boxed(cells, [kind in {"count", "int", "float"} for _, kind, _ in columns], 3), *notes])
+    return printable(
+        [shape, boxed(cells, [kind in {"count", "int", "float"} for _, kind, _ in columns], 3), *notes]
+    )
 
 
 def printable(lines: list[str]) -> str:
