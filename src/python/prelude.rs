@@ -23,5 +23,5 @@ pub(super) use crate::python::{convert, errors};
 pub(super) use crate::text::message::{Advice, Message, Setting, message};
 pub(super) use crate::text::safe;
 
-/// What a function returns to Python: an object, or an exception.
+/// The result of a function that Python calls: an object, or an exception.
 pub(super) type Returned = PyResult<Py<PyAny>>;

@@ -92,7 +92,7 @@ impl BaseTable {
     }
 }
 
-/// What a column holds, as Python's side of tables calls it.
+/// The kind of a column, as `docplatform._hooks` names it.
 fn holds(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Text => "text",
