@@ -24,7 +24,7 @@ pub const RECENT: usize = 500;
 const ROW_BYTES: usize = 12;
 
 /// The fields of the text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     #[serde(rename = "docplatform_checkpoint")]
@@ -73,58 +73,46 @@ impl Checkpoint {
             page_size,
             begin: offset,
             offset,
-            cursor: None,
-            slice: 0,
-            begun: None,
-            rows: 0,
-            done: false,
-            totals: None,
-            seen: Arc::default(),
-            irregular: false,
-            near: 0,
-            skip: 0,
+            ..Self::default()
         }
     }
 
     /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
-        let refused = |why: String| Error::argument(message![Setting::Resume, ": ", why]);
+        let refused = |why: &str| {
+            let why = why.to_owned();
+            Err(Error::argument(message![Setting::Resume, ": ", why]))
+        };
         if text.len() > MAX_TEXT {
-            return Err(refused("the text is too long for a checkpoint".to_owned()));
+            return refused("the text is too long for a checkpoint");
         }
         let Ok(read) = serde_json::from_str::<Self>(text) else {
-            return Err(refused(
-                "not a checkpoint of docplatform: give its whole text, as rows or an error have it"
-                    .to_owned(),
-            ));
+            return refused(
+                "not a checkpoint of docplatform: give its whole text, as rows or an error have it",
+            );
         };
         if read.version != CHECKPOINT_VERSION {
-            return Err(refused(format!(
+            return refused(&format!(
                 "the checkpoint is of version {}, this docplatform reads version {CHECKPOINT_VERSION}",
                 read.version
-            )));
+            ));
         }
         if read.base_url != base_url {
-            return Err(refused(format!(
+            return refused(&format!(
                 "the checkpoint belongs to {}, this client to {base_url}",
                 crate::text::safe(&read.base_url, 200)
-            )));
+            ));
         }
         read.listing.check()?;
         check_page_size(read.page_size, &read.listing)?;
-        if [read.begin, read.offset, read.rows]
-            .iter()
-            .any(|&number| i64::try_from(number).is_err())
-        {
-            return Err(refused(
-                "its offset or its number of rows is too large".to_owned(),
-            ));
+        if [read.begin, read.offset, read.rows].iter().max() > Some(&(i64::MAX as u64)) {
+            return refused("its offset or its number of rows is too large");
         }
         if read.slice >= read.listing.slices()?.len().max(1) {
-            return Err(refused("its range has no such slice".to_owned()));
+            return refused("its range has no such slice");
         }
         if read.near > read.seen.len() || read.skip > read.near {
-            return Err(refused("its list of rows is damaged".to_owned()));
+            return refused("its list of rows is damaged");
         }
         Ok(read)
     }

@@ -52,7 +52,7 @@ pub fn quota(headers: &HeaderMap, wall: u64) -> Option<Quota> {
 }
 
 /// ASCII digits, as a number that saturates.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

@@ -348,20 +348,16 @@ impl Creating {
 impl Journal for Creating {
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>> {
         async move {
-            let undo = Undo(Some(self));
+            let undo = Undo(self);
             let noted = self.names.begin(self.key.clone(), self.write.clone());
-            self.names
-                .0
-                .store
-                .within(deadline, noted)
-                .await
-                .map_err(|error| {
-                    error.prefixed(format!(
-                        ", because the store could not record the name {}: ",
-                        self.key
-                    ))
-                })?;
-            undo.defuse();
+            let noted = self.names.0.store.within(deadline, noted).await;
+            noted.map_err(|error| {
+                let name = &self.key;
+                error.prefixed(format!(
+                    ", because the store could not record the name {name}: "
+                ))
+            })?;
+            std::mem::forget(undo);
             self.noted.store(true, Ordering::Relaxed);
             Ok(())
         }
@@ -374,18 +370,10 @@ impl Journal for Creating {
 }
 
 /// Frees the name of a note that its call did not wait for.
-struct Undo<'a>(Option<&'a Creating>);
-
-impl Undo<'_> {
-    fn defuse(mut self) {
-        self.0 = None;
-    }
-}
+struct Undo<'a>(&'a Creating);
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        if let Some(creating) = self.0 {
-            creating.nothing_happened();
-        }
+        self.0.nothing_happened();
     }
 }

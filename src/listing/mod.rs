@@ -25,7 +25,7 @@ use crate::text::message::{Setting, message};
 const DATES: [&str; 2] = ["dateFrom", "dateTo"];
 
 /// A listing with its filters. A checkpoint must agree with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listing {
     /// The path, with its placeholders.
