@@ -117,6 +117,11 @@ pub struct Attempt {
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// A wrong argument as a result.
+pub(crate) fn refuse<T>(message: impl Into<Message>) -> Result<T> {
+    Err(Error::argument(message))
+}
+
 /// The crate's one error. Boxed: results stay small.
 #[derive(Debug, Clone)]
 pub struct Error(Box<Details>);

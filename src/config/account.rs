@@ -3,7 +3,7 @@
 use crate::clock::Millis;
 use crate::config::ApiKey;
 use crate::config::url::Segment;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::text::message::{Message, message};
 
 /// The longest name that a user gives, in bytes.
@@ -12,16 +12,16 @@ const MAX_NAME: usize = 200;
 /// Checks a name that a user gives; `what` names its source in the error.
 pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
     if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-        return Err(Error::argument(message![
+        return refuse(message![
             what,
             format!(" must be a name of 1 to {MAX_NAME} bytes without control characters"),
-        ]));
+        ]);
     }
     if name.trim() != name {
-        return Err(Error::argument(message![
+        return refuse(message![
             what,
             format!(" has white space around it, as in {name:?}: remove it"),
-        ]));
+        ]);
     }
     Ok(())
 }

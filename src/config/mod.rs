@@ -10,7 +10,7 @@ use http::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::{BaseUrl, Segment, Template};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::text::message::{Message, message};
 use crate::text::redact;
 use account::{Owner, Terms};
@@ -132,5 +132,5 @@ fn positive(what: impl Into<Message>, value: f64, fits: bool, bound: &str) -> Re
     let text = format!(
         " must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
     );
-    Err(Error::argument(message![what, text]))
+    refuse(message![what, text])
 }

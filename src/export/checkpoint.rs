@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::listing::rows::Identity;
@@ -81,7 +81,7 @@ impl Checkpoint {
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
         let refused = |why: &str| {
             let why = why.to_owned();
-            Err(Error::argument(message![Setting::Resume, ": ", why]))
+            refuse(message![Setting::Resume, ": ", why])
         };
         if text.len() > MAX_TEXT {
             return refused("the text is too long for a checkpoint");
@@ -191,8 +191,8 @@ pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(message![
+    refuse(message![
         Setting::PageSize,
         format!(" must be 1 to {most}, as the service grants; it is {page_size}"),
-    ]))
+    ])
 }

@@ -13,7 +13,7 @@ use crate::client::{Client, Journal, messages};
 use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Outcome, Result, refuse};
 use crate::job::wait::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{
@@ -138,14 +138,14 @@ pub async fn resolve(
         .await?
     {
         Some(true) => Ok(()),
-        Some(false) => Err(Error::argument(format!(
+        Some(false) => refuse(format!(
             "nothing with an unknown outcome for this job is under the name {key} in project '{}', or another name has the job: \
              nothing was changed",
             key.project_id
-        ))),
-        None => Err(Error::argument(format!(
+        )),
+        None => refuse(format!(
             "the request of the name {key} is under way at this moment: wait until that has ended"
-        ))),
+        )),
     }
 }
 
@@ -214,10 +214,10 @@ async fn claim(
                     None => "to create a job".to_owned(),
                     Some(id) => format!("for a message to job {}", safe(id, MAX_SEGMENT)),
                 };
-                return Err(Error::argument(format!(
+                return refuse(format!(
                     "the name {key} was used {used} in project '{}', so nothing was sent: use another name",
                     key.project_id
-                )));
+                ));
             }
         }
         wait.announce(observer, || {

@@ -12,7 +12,7 @@ use crate::client::policy::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Outcome, Result, refuse};
 use crate::job::once::STATUS_UNKNOWN;
 use crate::job::{self, ACTIVE, Job, Prompt};
 use crate::text::message::{Advice, Setting, message};
@@ -41,31 +41,23 @@ pub trait JobObserver: Observer {
 }
 
 #[derive(Debug, Clone)]
-pub struct Wait {
+pub struct Wait<T = Duration, I = T> {
     /// How long to wait; `None` waits for ever.
-    pub timeout: Option<Duration>,
+    pub timeout: Option<T>,
     /// The first interval.
-    pub poll_interval: Duration,
+    pub poll_interval: I,
     /// The longest interval.
-    pub max_poll_interval: Duration,
+    pub max_poll_interval: I,
     /// Whether a failed job is an error.
     pub check: bool,
     /// Statuses that end the wait besides those of [`Job::is_final`].
     pub also_final: Vec<String>,
     /// The time for which a final status may be the old one, unless a poll has shown another.
-    pub settle: Duration,
+    pub settle: T,
 }
 
 /// The options as a user gave them, in seconds. `None` stands for the default, except in `timeout`.
-#[derive(Debug, Clone)]
-pub struct WaitOptions {
-    pub timeout: Option<f64>,
-    pub poll_interval: Option<f64>,
-    pub max_poll_interval: Option<f64>,
-    pub check: bool,
-    pub also_final: Vec<String>,
-    pub settle: f64,
-}
+pub type WaitOptions = Wait<f64, Option<f64>>;
 
 impl WaitOptions {
     /// The first interval, where none is given.
@@ -83,12 +75,12 @@ impl WaitOptions {
         }
         let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
             (Some(first), Some(longest)) if first > longest => {
-                return Err(Error::argument(message![
+                return refuse(message![
                     Setting::PollInterval,
                     format!(" ({first}) is longer than "),
                     Setting::MaxPollInterval,
                     format!(" ({longest})"),
-                ]));
+                ]);
             }
             (Some(first), longest) => {
                 (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first)))
@@ -101,13 +93,13 @@ impl WaitOptions {
             .iter()
             .find(|status| status.trim().is_empty() || *status == ACTIVE)
         {
-            return Err(Error::argument(message![
+            return refuse(message![
                 Setting::Final,
                 format!(
                     " must name statuses of a job that has ended, not {:?}",
                     safe(wrong, MAX_STATUS)
                 ),
-            ]));
+            ]);
         }
         Ok(Wait {
             timeout: self

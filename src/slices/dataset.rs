@@ -16,7 +16,7 @@ use crate::clock::Millis;
 use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::slices::Every;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::export::observer::ExportObserver;
 use crate::export::page::{FetchedPage, PageRequest, Source};
 use crate::listing::Listing;
@@ -88,20 +88,14 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     if accounts.len() < 2 {
         return Ok(());
     }
-    let accounts: Vec<_> = accounts
-        .iter()
-        .map(|(url, name)| {
-            let url = Setting::BaseUrl.to(url.as_str());
-            message![url, ", ", Setting::Organization.to(name.as_str())]
-        })
-        .collect();
     let mut text =
         message!["the store has data of several addresses or organizations: name one of them: "];
-    for (at, account) in accounts.into_iter().enumerate() {
-        text.push(if at == 0 { "" } else { "; " });
-        text.push(account);
+    for (at, (url, name)) in accounts.into_iter().enumerate() {
+        let url = Setting::BaseUrl.to(url.as_str());
+        let name = Setting::Organization.to(name.as_str());
+        text.push(message![if at == 0 { "" } else { "; " }, url, ", ", name]);
     }
-    Err(Error::argument(text))
+    refuse(text)
 }
 
 /// The slices to read.
@@ -145,10 +139,7 @@ impl SliceSelection {
                 other.days.to,
             );
             let every = self.every.as_str().to_owned();
-            return Err(Error::argument(message![
-                what,
-                Advice::FetchSlices { every }
-            ]));
+            return refuse(message![what, Advice::FetchSlices { every }]);
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
         Ok(wanted)
@@ -165,8 +156,7 @@ pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
         .map(|id| format!("{:?}", safe(id, 60)))
         .collect();
     match ids.len() {
-        0 => "none".to_owned(),
-        1..=5 => shown.join(", "),
+        ..=5 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), more - 5),
     }
 }
