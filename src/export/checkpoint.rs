@@ -38,10 +38,10 @@ pub struct Checkpoint {
     /// Where the next request starts; with cursors, how many rows came before it.
     pub offset: u64,
     /// The cursor of the next request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) cursor: Option<String>,
     /// The number of the slice that it is in, if the range is read in several.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) slice: usize,
     /// How many slices have begun, and so are read; `None`: all.
     #[serde(skip)]
@@ -55,12 +55,12 @@ pub struct Checkpoint {
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
     /// Whether a page was shorter or longer than was asked for. Then rows may come twice, and offsets are not positions.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) irregular: bool,
     /// How many of the last rows in `seen` the next answers may repeat, because the service sends short pages.
     pub(crate) near: usize,
     /// How many of those are rows of the next page itself, if rows have no keys.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) skip: usize,
 }
 
@@ -177,12 +177,8 @@ fn decode<'de, D: Deserializer<'de>>(
         .ok_or_else(damaged)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference"
-)]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The wire's `limit` is 1 to what the endpoint grants.

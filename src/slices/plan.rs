@@ -189,10 +189,7 @@ impl PlannedSlice {
         alike.sort_by_key(|(days, _)| (days.from - self.slice.from).get_days().abs());
         alike.truncate(MAX_NEIGHBOURS);
         let sum: u64 = alike.iter().map(|(_, rows)| *rows).sum();
-        let mean = u64::try_from(alike.len())
-            .ok()
-            .filter(|count| *count > 0)
-            .map(|count| sum.div_ceil(count));
+        let mean = (!alike.is_empty()).then(|| sum.div_ceil(alike.len() as u64));
         let Some(rows) = mean.max(least) else { return };
         let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
