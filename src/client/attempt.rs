@@ -164,16 +164,22 @@ impl Client {
                     return Err(Failure::Unsent { reason, fatal });
                 }
                 Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                    let timeout = false;
-                    return Err(Failure::Ambiguous { reason, timeout });
+                    return Err(Failure::Ambiguous {
+                        reason,
+                        timeout: false,
+                    });
                 }
                 None if departure.withdraw() => {
-                    let (reason, fatal) = (late("no connection"), false);
-                    return Err(Failure::Unsent { reason, fatal });
+                    return Err(Failure::Unsent {
+                        reason: late("no connection"),
+                        fatal: false,
+                    });
                 }
                 None => {
-                    let (reason, timeout) = (late("no whole answer"), true);
-                    return Err(Failure::Ambiguous { reason, timeout });
+                    return Err(Failure::Ambiguous {
+                        reason: late("no whole answer"),
+                        timeout: true,
+                    });
                 }
             };
 
