@@ -98,7 +98,7 @@ named_enum! {
 }
 
 /// One try of a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Attempt {
     /// 1 for the first.
     pub number: u32,

@@ -39,7 +39,7 @@ const MAX_CATCH_UP: Duration = Duration::from_secs(1);
 const MAX_YIELDS: u32 = 8;
 
 /// The head of an answer, as far as it matters here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Head {
     pub status: u16,
     /// `x-request-id`.
@@ -73,7 +73,7 @@ impl Head {
 }
 
 /// One attempt that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Failure {
     /// Proven: no byte was written. `fatal`: trying again cannot help.
     Unsent {

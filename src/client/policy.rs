@@ -41,7 +41,7 @@ impl Pace {
 }
 
 /// The meaning of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The error it becomes.
     pub kind: Kind,

@@ -69,7 +69,7 @@ fn forbidden(c: char) -> bool {
 }
 
 /// A path with `{project_id}` and `{id}` still in it. Logs and errors show this, not the filled-in path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Template(String);
 
 impl Template {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, refuse};
 use crate::text::message::{Message, Setting, message};
 
 /// A checked date or date-time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Moment {
     text: String,
     /// The date and time without a time zone; `Err` if the text names an instant.

@@ -39,7 +39,7 @@ pub(crate) enum Repeat {
 }
 
 /// 64 bits without alignment, to save memory: a collected export keeps one for each row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Packed([u8; 8]);
 
 impl From<u64> for Packed {

@@ -98,7 +98,7 @@ pub trait Body: Send {
 }
 
 /// Why there is no answer's head.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum SendError {
     /// Proven: no byte of the request was written.
     Unsent {

@@ -12,7 +12,7 @@ use http::HeaderMap;
 const EPOCH_SECONDS: u64 = 1_000_000_000;
 
 /// A limit of the service, as it reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Quota {
     pub remaining: u64,
     /// The time until its reset; `None` if the header does not say.

@@ -26,7 +26,7 @@ use crate::text::{json, safe};
 pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
 /// A name for a creation or a message, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct OnceName(String);
 
 impl OnceName {

@@ -115,7 +115,7 @@ impl WaitOptions {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Target {
     pub project: Segment,
     pub id: Segment,

@@ -31,7 +31,7 @@ use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
 /// The owners whose exports are read, if several share a store.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct OwnerFilter {
     pub base_url: Option<String>,
     /// The organization: its name, or as the store writes it.
@@ -99,7 +99,7 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
 }
 
 /// The slices to read.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
     /// Their length. A table never has slices of several lengths, because unique visitors do not add up.

@@ -13,7 +13,7 @@ use crate::store::{Content, Export, Range, StoredRange};
 /// The number of ranges for an estimate: days of a whole week, because weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Plan {
     pub content: Content,
     pub slices: Vec<PlannedSlice>,
@@ -21,7 +21,7 @@ pub struct Plan {
     pub hours: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct PlannedSlice {
     pub slice: Slice,
     pub requests: u64,

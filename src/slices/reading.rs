@@ -13,7 +13,7 @@ use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct StoreQuery {
     pub of: Subject,
     /// The project; `None`: the only one in the store.

@@ -38,7 +38,7 @@ impl Content {
 }
 
 /// A listing's path and dates, as they go on the wire.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Range {
     pub project_id: Option<String>,
     /// The path, with its placeholders.
@@ -92,7 +92,7 @@ pub struct Export {
 }
 
 /// The stored exports of a range.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct StoredRange {
     /// Finished, and final when it was begun. It is not fetched again.
     pub finished: Option<Export>,

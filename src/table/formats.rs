@@ -10,7 +10,7 @@ use crate::listing::rows::{Row, instant};
 use crate::table::extras::{self, ExtraNames};
 use crate::table::layout::Layout;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Format {
     /// Comma-separated values with a header, as RFC 4180 has them, lines ending in a line feed.
     Csv {

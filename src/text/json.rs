@@ -123,7 +123,7 @@ fn unit(text: &str) -> Option<u16> {
 }
 
 /// A count: a whole number from 0 to 2^63-1. The service's numbers are JSON numbers, so 12.0 is 12.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Count(pub i64);
 
 impl<'de> Deserialize<'de> for Count {
