@@ -224,7 +224,11 @@ async fn claim(
             format!("another call under the name {key} is under way: waiting for it")
         });
         if !wait.pause(deadline).await {
-            return Err(still_under_way(client, key));
+            let message = format!(
+                "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
+                client.settings().deadline.as_secs_f64(),
+            );
+            return Err(Error::new(Kind::Timeout, message).past_deadline());
         }
     }
 }
@@ -281,14 +285,6 @@ fn of_another_owner(key: &OnceKey, creation: Creation) -> Error {
 fn how_to_resolve(key: &OnceKey, job: Option<String>, exists: bool) -> Advice {
     let name = key.name.clone();
     Advice::ResolveName { name, job, exists }
-}
-
-fn still_under_way(client: &Client, key: &OnceKey) -> Error {
-    let message = format!(
-        "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
-        client.settings().deadline.as_secs_f64(),
-    );
-    Error::new(Kind::Timeout, message).past_deadline()
 }
 
 /// The fields of a log record about a name.

@@ -212,17 +212,25 @@ async fn until_final(
                     unknown_statuses.push(job.status.clone());
                 }
                 observer.polled(&job).await;
+                if is_final && !stale && !(wait.check && job.is_failed()) {
+                    return Ok(job);
+                }
                 if is_final && !stale {
-                    return finish(job, wait.check, target.is_named, observer);
+                    let named = target.is_named;
+                    let what = format!("job {} failed", job.id.shown());
+                    observer.failed(Some(job));
+                    let message = message![what, Advice::LookAtJob { named }];
+                    return Err(Error::new(Kind::JobFailed, message));
                 }
                 last = Some(job);
                 None
             }
+            // The next poll may succeed, or the job may not exist yet.
             Err(error)
-                if is_tolerated(
-                    &error,
-                    missing_until.is_some_and(|until| poll_begun < until),
-                ) =>
+                if error.transient
+                    || error.kind == Kind::Status
+                        && error.status == Some(404)
+                        && missing_until.is_some_and(|until| poll_begun < until) =>
             {
                 Some(error)
             }
@@ -262,12 +270,6 @@ async fn until_final(
     }
 }
 
-/// Whether a failed poll is tolerated: the next may succeed, or the job may not exist yet.
-fn is_tolerated(error: &Error, may_be_missing: bool) -> bool {
-    let missing = error.kind == Kind::Status && error.status == Some(404);
-    error.transient || (missing && may_be_missing)
-}
-
 /// The time of the next poll, and whether the service asked for it. The interval grows.
 fn next_poll(
     client: &Client,
@@ -287,18 +289,6 @@ fn next_poll(
 /// Sleeps until `at`, but no longer than `until`.
 async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
-}
-
-fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
-    if check && job.is_failed() {
-        let message = message![
-            format!("job {} failed", job.id.shown()),
-            Advice::LookAtJob { named: is_named }
-        ];
-        observer.failed(Some(job));
-        return Err(Error::new(Kind::JobFailed, message));
-    }
-    Ok(job)
 }
 
 fn too_late(

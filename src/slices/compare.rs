@@ -128,7 +128,13 @@ pub async fn compare(
     };
     let mut reader = SliceReader::new(client, observer);
     let (mut warnings, mut running) = (Vec::new(), Vec::new());
-    if let Some(finding) = uneven(now, before) {
+    let [days, days_before] = [now, before].map(|period| period.days.count());
+    // No two months differ by more than a tenth.
+    if days.min(days_before) * 10 < days.max(days_before) * 9 {
+        let finding = Finding::Uneven {
+            now: now.days,
+            before: before.days,
+        };
         warnings.push(finding.to_string());
         reader.observer.found(vec![finding]);
     }
@@ -185,16 +191,6 @@ impl Compared {
             paces,
         }
     }
-}
-
-/// A finding if one of two periods is more than a tenth shorter. No two months differ that much.
-fn uneven(now: Period, before: Period) -> Option<Finding> {
-    let [days, days_before] = [now.days.count(), before.days.count()];
-    let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
-    is_uneven.then_some(Finding::Uneven {
-        now: now.days,
-        before: before.days,
-    })
 }
 
 /// The counts of people, AI agents and all.
