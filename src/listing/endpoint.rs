@@ -15,7 +15,7 @@ pub enum ColumnKind {
 }
 
 /// A field that every row of an endpoint has a column for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
@@ -35,7 +35,7 @@ pub enum PagedBy {
     Nothing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its name: that of the client's method and of the dataset's partition, and of a command unless an option of another one shows it.
     pub name: &'static str,
