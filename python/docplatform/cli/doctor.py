@@ -33,6 +33,7 @@ AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 UNSAID = "the service did not say"
+NO_ANSWER = "not checked, because there is no answer that tells"
 SPENT = "wait: the requests of this hour are spent"
 SERVICE, KEY, PROJECT = "service", "key accepted", "project found"
 """The findings about an answer."""
@@ -309,10 +310,11 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "check the address, the network and the proxy; if your company has its own certificates, name them "
                 "with --ca-bundle"
             )
+    unsaid = NO_ANSWER if name == SERVICE else UNSAID
     found = {
         SERVICE: Finding(SERVICE, "ok", "answered; this cost one request"),
-        KEY: Finding(KEY, "unknown", UNSAID),
-        PROJECT: Finding(PROJECT, "unknown", UNSAID),
+        KEY: Finding(KEY, "unknown", unsaid),
+        PROJECT: Finding(PROJECT, "unknown", unsaid),
         name: Finding(name, state, _said(error), advice),
     }
     return [*found.values()]
