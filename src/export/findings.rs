@@ -141,7 +141,7 @@ fn was(count: u64) -> &'static str {
     if count == 1 { "was" } else { "were" }
 }
 
-/// All findings so far, one entry a kind.
+/// All findings so far: one entry a kind, but one a slice for listings that were cut off.
 #[derive(Debug)]
 pub(crate) struct Findings {
     totals: Option<Totals>,

@@ -26,7 +26,7 @@ pub struct Outgoing {
     pub method: Method,
     /// With its query.
     pub url: Url,
-    /// Everything but what the transport adds (`Host`, `Content-Length`).
+    /// Everything but what the transport adds (`Host`, `User-Agent`, `Content-Length`).
     pub headers: HeaderMap,
     /// JSON, if there is a body.
     pub body: Option<Bytes>,
