@@ -11,7 +11,7 @@ STUB = "Serve the stub server, to try things out."
 FAILURES = (
     "a status (401, 429, 503, ...), drop (the connection closes without an answer), lost (jobs are created and messages taken, "
     "but their answers never come), failed (jobs fail), or active (jobs are never final); with :N only N requests or jobs, "
-    "with @M from the Mth on, so that drop:3@7 breaks an export at its seventh page"
+    "with @M from the Mth on, so that drop:3@3 breaks an export at its third page"
 )
 NEEDS_EXTRA = 'all commands but demo and stub need an extra: pip install "docplatform[cli]"'
 

@@ -212,6 +212,8 @@ class Session:
         names = name[:2] == ("job", "once")
         other = "job_path" if names or name[0] != "job" else "store"
         given = {field: getattr(self, field) for field in _REPEATED if field != other}
+        if other == "job_path" and not names:
+            given |= {"requests_per_hour": self.requests_per_hour, "reserve": self.reserve}
         if names:
             # Names belong to it, and the shell that the command is copied into may lack the variable.
             given["organization"] = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
@@ -226,7 +228,7 @@ class Session:
             word
             for field, value in given.items()
             if value
-            for word in (f"--{field.replace('_', '-')}", value)
+            for word in (f"--{field.replace('_', '-')}", str(value))
         ]
         return phrases.command(*name, options=tuple(repeated), job=job)
 

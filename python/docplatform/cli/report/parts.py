@@ -134,7 +134,8 @@ class Ahead:
             costs.append(_cost(plan, what) if plan else f"one for the totals of {before.name}")
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
             if part in self.plans:
-                costs.append(f"{sum(one.requests for one in self.plans[part]) or 'none'} for {text}")
+                least = "" if all(one.exact for one in self.plans[part]) else "at least "
+                costs.append(f"{least}{sum(one.requests for one in self.plans[part]) or 'none'} for {text}")
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
