@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-import docplatform
-from docplatform import ConfigurationError, DocPlatformError
+from docplatform import (
+    AuthenticationError,
+    BudgetError,
+    ConfigurationError,
+    DocPlatformError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ResponseError,
+    StatusError,
+    __version__,
+)
 from docplatform._native import _check, _proxy
 from docplatform.cli import exits, output, phrases
-from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
-from docplatform.cli.listings import LISTINGS, VISITORS
+from docplatform.cli.listings import LISTINGS
 from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
@@ -78,14 +87,14 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
         output.document({"checks": [finding._asdict() for finding in findings], "error": told})
     else:
         output.table(findings)
-    context.exit(Exit.DONE if error is None else exits.code_of(error))
+    context.exit(exits.Exit.DONE if error is None else exits.code_of(error))
 
 
 def _settings(session: Session) -> Iterator[Finding]:
     yield Finding(
         "client",
         "ok",
-        f"docplatform {docplatform.__version__}, Python {platform.python_version()}, "
+        f"docplatform {__version__}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}",
     )
     yield _setting("address", session.base_url, "base_url", "DOCPLATFORM_BASE_URL")
@@ -100,8 +109,8 @@ def _settings(session: Session) -> Iterator[Finding]:
         where, _ = session.api_key()
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
-        where = session.api_key_file or os.environ.get("DOCPLATFORM_API_KEY_FILE")
-        is_file = where is not None and not os.environ.get("DOCPLATFORM_API_KEY")
+        file = session.api_key_file or os.environ.get("DOCPLATFORM_API_KEY_FILE")
+        is_file = file is not None and not os.environ.get("DOCPLATFORM_API_KEY")
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
@@ -231,9 +240,8 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     """Checks which other listings can be read. The first failure decides the exit code."""
     failed: DocPlatformError | None = None
     found, spent = [], False
-    for listing in LISTINGS:
-        if listing is VISITORS:
-            continue
+    # The visitors, which come first, were read before.
+    for listing in LISTINGS[1:]:
         if spent:
             found.append(
                 Finding(listing.name, "unknown", "not checked, because the requests of this hour are spent")
@@ -244,7 +252,7 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
         try:
             next(rows, None)
         except DocPlatformError as error:
-            spent = exits.code_of(error) is Exit.LIMIT
+            spent = exits.code_of(error) is exits.Exit.LIMIT
             failed = failed or error
             found.append(_unread(listing.name, error))
         else:
@@ -256,18 +264,18 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
     """Why a listing cannot be read although visitors can."""
     state, advice = "wrong", "try again later"
     match error:
-        case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
+        case AuthenticationError() | PermissionDeniedError():
             advice = "give the key the right to read it, in the dashboard"
-        case docplatform.NotFoundError():
+        case NotFoundError():
             advice = "ask whether your platform's plan includes it"
-        case docplatform.RateLimitError() | docplatform.BudgetError():
+        case RateLimitError() | BudgetError():
             state, advice = "unknown", SPENT
     return Finding(listing, state, _said(error), advice)
 
 
 def _said(error: DocPlatformError) -> str:
     """The service's message, or else the error in words."""
-    if isinstance(error, docplatform.StatusError) and error.message:
+    if isinstance(error, StatusError) and error.message:
         return error.message
     return phrases.sentence(error, advises=False)
 
@@ -276,7 +284,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
     """The findings about the service, the key and the project that follow from an error."""
     name, state = SERVICE, "wrong"
     match error:
-        case docplatform.AuthenticationError():
+        case AuthenticationError():
             name, advice = (
                 KEY,
                 (
@@ -284,7 +292,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
                     "key of another kind is refused"
                 ),
             )
-        case docplatform.PermissionDeniedError():
+        case PermissionDeniedError():
             name, advice = (
                 KEY,
                 (
@@ -292,16 +300,16 @@ def _after(error: DocPlatformError) -> list[Finding]:
                     "this machine's"
                 ),
             )
-        case docplatform.NotFoundError():
+        case NotFoundError():
             name, advice = (
                 PROJECT,
                 "compare the project's id, and the path of the address, with the dashboard",
             )
-        case docplatform.BudgetError():
+        case BudgetError():
             state, advice = "unknown", "run it again after that, or with more --requests-per-hour"
-        case docplatform.RateLimitError():
+        case RateLimitError():
             advice = SPENT
-        case docplatform.StatusError() | docplatform.ResponseError():
+        case StatusError() | ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
         case _:
             advice = (
