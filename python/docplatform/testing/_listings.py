@@ -10,11 +10,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from docplatform.testing import _story as story
-from docplatform.testing._visitors import Query, check_served, parse_days, parse_integer
+from docplatform.testing._visitors import Query, Rows, Served, check_served, parse_days, parse_integer
 
-Rows = Sequence[Mapping[str, Any]]
-Given = int | Rows | Callable[[date, date], Rows] | None
-"""The number of rows to make up, or the rows, or a function that makes them from the first day and the day after the last one."""
+Given = Served | None
 
 _WORDS = (
     "webhooks",
