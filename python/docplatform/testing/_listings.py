@@ -10,7 +10,16 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from docplatform.testing import _story as story
-from docplatform.testing._visitors import Query, Rows, Served, check_served, parse_days, parse_integer
+from docplatform.testing._visitors import (
+    GivenRows,
+    MadeUpRows,
+    Query,
+    Rows,
+    Served,
+    check_served,
+    parse_days,
+    parse_integer,
+)
 
 Given = Served | None
 
@@ -171,6 +180,10 @@ class CursorListing:
         return [
             self._shape.make(number, begin + number * step, days, problems) for number in range(self._given)
         ]
+
+
+Listing = MadeUpRows | GivenRows | CursorListing
+"""The source of an analytics route's pages."""
 
 
 def _is_wanted(row: Mapping[str, Any], filters: Mapping[str, list[str]]) -> bool:

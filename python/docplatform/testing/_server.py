@@ -105,7 +105,7 @@ class StubServer:
         if port > 65_535:
             raise ValueError(f"port must be at most 65535, not {port}")
         self._projects = None if projects is None else tuple(projects)
-        by_cursor: dict[str, Given] = {
+        by_cursor = {
             "searches": searches,
             "feedback": feedback,
             "feedback/by-page": feedback_by_page,
@@ -115,8 +115,8 @@ class StubServer:
             listings={
                 "visitors": listing("visitors", visitors, totals),
                 "views": listing("views", visitors if views is None else views),
+                **{name: CursorListing(name, given) for name, given in by_cursor.items()},
             },
-            by_cursor={name: CursorListing(name, given) for name, given in by_cursor.items()},
             projects=self._projects,
             active_polls=_at_least(0, active_polls, "active_polls"),
             stale_polls=_at_least(0, stale_polls, "stale_polls"),

@@ -16,8 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from docplatform.testing import _story as story
-from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
-from docplatform.testing._visitors import Listed, Query
+from docplatform.testing._listings import CALLER_STATS, THREAD, Listing
 
 API_KEY = "dp_stub_0000000000000000demo"
 HOUR = 3600.0
@@ -252,8 +251,7 @@ class Hours:
 class Service:
     """The state of the service and its rules. Not locked: the caller's lock is held throughout."""
 
-    listings: Mapping[str, Listed]
-    by_cursor: Mapping[str, CursorListing]
+    listings: Mapping[str, Listing]
     projects: Sequence[str] | None
     active_polls: int
     stale_polls: int
@@ -298,9 +296,6 @@ class Service:
                 self._check(method, "POST", project)
                 job = self._find(project, job_id)
                 return _job_answer(200, self._message(job, _prompt(call)))
-            case ["", "v1", "analytics", project, listing] if listing in self.listings:
-                self._check(method, "GET", project)
-                return self._page(listing, call, Query.parse, self.listings[listing].page)
             case ["", "v1", "analytics", project, "assistant", "threads", name]:
                 self._check(method, "GET", project)
                 if name != THREAD["threadId"]:
@@ -309,16 +304,9 @@ class Service:
             case ["", "v1", "analytics", project, "assistant", "caller-stats"]:
                 self._check(method, "GET", project)
                 return self._object(CALLER_STATS)
-            case ["", "v1", "analytics", project, *listed] if by_cursor := self.by_cursor.get(
-                "/".join(listed)
-            ):
+            case ["", "v1", "analytics", project, *names] if listing := self.listings.get("/".join(names)):
                 self._check(method, "GET", project)
-                return self._page(
-                    "/".join(listed),
-                    call,
-                    by_cursor.parse,
-                    lambda asked: by_cursor.page(asked, self._problems(asked.days.start)),
-                )
+                return self._page("/".join(names), call, listing)
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -339,7 +327,7 @@ class Service:
 
     def _problems(self, day: int) -> list[story.Problem]:
         """The problems that readers have on a day. A page that a job was for before has none."""
-        before = date.fromordinal(day).isoformat()
+        before = date.fromordinal(max(day, 1)).isoformat()
         done = [
             job.prompts[0] for job in self.jobs if job.status == "completed" and str(job.created_at) < before
         ]
@@ -366,25 +354,19 @@ class Service:
         self.analytics.take("", self._clock())
         return Answer(200, _encode(value).encode())
 
-    def _page(
-        self,
-        listing: str,
-        call: Call,
-        parse: Callable[[Mapping[str, str]], Query],
-        page: Callable[[Query], bytes],
-    ) -> Answer:
+    def _page(self, name: str, call: Call, listing: Listing) -> Answer:
         try:
             # The last value of a repeated parameter counts.
             given = call.request.query.items()
-            query = parse({name: each[-1] if isinstance(each, list) else each for name, each in given})
+            query = listing.parse({key: each[-1] if isinstance(each, list) else each for key, each in given})
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
         self.analytics.take("", self._clock())
         limit = min(query.limit, self.page_cap or query.limit)
         try:
-            return Answer(200, page(replace(query, limit=limit)))
+            return Answer(200, listing.page(replace(query, limit=limit), self._problems(query.days.start)))
         except Exception as error:  # a test may serve rows of its own making: tell it
-            what = f"{listing}: {type(error).__name__}: {error}"
+            what = f"{name}: {type(error).__name__}: {error}"
             raise Refusal(500, "The stub cannot serve these rows", what) from error
 
 

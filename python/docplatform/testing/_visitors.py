@@ -99,13 +99,14 @@ class MadeUpRows:
     """
 
     def __init__(self, kind: _Kind, count: int, totals: Mapping[str, Any] | None = None) -> None:
+        self.parse = Query.parse
         self._kind = kind
         self._count = count
         self._given = None if totals is None else json.dumps(dict(totals))
         self._prepared = lru_cache(maxsize=64)(self._prepare)
         self._totals = lru_cache(maxsize=64)(self._total)
 
-    def page(self, query: Query) -> bytes:
+    def page(self, query: Query, _: Sequence[story.Problem]) -> bytes:
         """The answer as JSON. A range without readers has no rows."""
         days = range(max(query.days.start, _FIRST), min(query.days.stop, _END))
         count = self._count if days else 0
@@ -183,11 +184,12 @@ class GivenRows:
     def __init__(
         self, kind: _Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
     ) -> None:
+        self.parse = Query.parse
         self._kind = kind
         self._rows = rows
         self._totals = totals
 
-    def page(self, query: Query) -> bytes:
+    def page(self, query: Query, _: Sequence[story.Problem]) -> bytes:
         """The answer as JSON."""
         last = date.max.toordinal()
         start, stop = (date.fromordinal(min(day, last)) for day in (query.days.start, query.days.stop))
@@ -207,11 +209,7 @@ Served = int | Rows | Callable[[date, date], Rows]
 """A number of made-up pages, rows, or a function that makes the rows of a range."""
 
 
-Listed = MadeUpRows | GivenRows
-"""The source of an analytics route's pages."""
-
-
-def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
+def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> MadeUpRows | GivenRows:
     """The source for what a test gives; a ``ValueError`` or ``TypeError`` if that cannot be served."""
     check_served(kind, served)
     if isinstance(served, int):
