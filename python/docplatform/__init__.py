@@ -9,12 +9,13 @@
 'https://github.com/example/docs/pull/1'
 """
 
+# ruff: noqa: F403, F405  # errors and types export their `__all__`
+
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from docplatform import errors, types
 from docplatform._native import (
     AsyncClient,
     AsyncRows,
@@ -30,8 +31,9 @@ from docplatform._native import (
     VisitorTable,
     __version__,
 )
-from docplatform.errors import *  # noqa: F403
-from docplatform.types import *  # noqa: F403
+
+from .errors import *
+from .types import *
 
 if TYPE_CHECKING:
     from docplatform.dataset.export import export_dataset
@@ -45,22 +47,63 @@ __all__ = [
     "AsyncClient",
     "AsyncRows",
     "AsyncVisitors",
+    "Attempt",
+    "AuthenticationError",
+    "BadRequestError",
+    "BudgetError",
     "Client",
     "Comparison",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectError",
+    "DataChangedWarning",
+    "DataWarning",
+    "DatasetError",
+    "DatasetReport",
+    "DocPlatformError",
     "FixList",
+    "Fractions",
     "Job",
+    "JobFailedError",
+    "JobsReport",
+    "NetworkError",
+    "NotFoundError",
+    "PaginationError",
+    "PermissionDeniedError",
+    "Plan",
+    "PlanSlice",
+    "RateLimitError",
+    "RequestTimeoutError",
+    "Response",
+    "ResponseError",
     "Rows",
+    "RowsPage",
+    "ServerError",
+    "Source",
+    "Stats",
+    "StatusError",
+    "StoreBusyError",
+    "SyncError",
+    "SyncFailure",
+    "SyncReport",
     "Table",
+    "Totals",
+    "TransportError",
     "TrendTable",
+    "UnconfirmedWriteError",
+    "UnprocessableError",
+    "UnrecordedJobWarning",
+    "VisitorRow",
     "VisitorTable",
     "Visitors",
+    "VisitorsPage",
+    "WaitTimeoutError",
+    "WaitWarning",
     "__version__",
     "export_dataset",
     "read_views",
     "read_visitors",
 ]
-__all__ += errors.__all__
-__all__ += types.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -25,12 +25,14 @@ async def drive(operation: _Operation) -> Any:
     return operation.result()
 
 
-@functools.cache
-def named(method: str) -> Callable[[_Operation], Coroutine[Any, Any, Any]]:
+def _named(method: str) -> Callable[[_Operation], Coroutine[Any, Any, Any]]:
     """:func:`drive` under the name that ``method`` has in the asynchronous class, so that its coroutines have that name."""
     function = FunctionType(drive.__code__, globals())
     function.__name__, function.__qualname__ = method.rpartition(".")[2], f"Async{method}"
     return function
+
+
+named = functools.cache(_named)
 
 
 class _Turn:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from docplatform.testing._service import PHRASES, Answer, Refusal, StubRequest
 
 if TYPE_CHECKING:
-    from docplatform.testing._server import StubServer
+    from ._server import StubServer
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 16 * 1024 * 1024

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any, Self, cast
 
 from docplatform import AsyncClient, Client
-from docplatform.testing._http import Exchange, Received, ServerThread, bind
 from docplatform.testing._listings import CursorListing, Given
 from docplatform.testing._service import (
     API_KEY,
@@ -27,6 +26,8 @@ from docplatform.testing._service import (
     read_call,
 )
 from docplatform.testing._visitors import Served, listing
+
+from ._http import Exchange, Received, ServerThread, bind
 
 
 class StubServer:

@@ -41,9 +41,11 @@ def _years(day: date) -> float:
     return (day.toordinal() - date(2026, 1, 1).toordinal()) / _YEAR
 
 
-@cache
-def _released(year: int) -> list[date]:
+def _make_releases(year: int) -> list[date]:
     return [date.fromisocalendar(year, week, 2) for week in _RELEASE_WEEKS]
+
+
+_released = cache(_make_releases)
 
 
 def _rush(day: date) -> float:
@@ -69,13 +71,15 @@ def _read_on(day: date) -> tuple[float, float]:
     return usual * (1 + 0.5 * rush), agents * (1 + 0.2 * rush)
 
 
-@cache
-def _days_of(month: int) -> tuple[list[float], list[float]]:
+def _make_days(month: int) -> tuple[list[float], list[float]]:
     """The readers of a month, up to each of its days: people, AI agents."""
     year, at = FIRST_DAY.year + month // 12, month % 12 + 1
     read = [_read_on(date(year, at, day)) for day in range(1, monthrange(year, at)[1] + 1)]
     people, agents = zip(*read, strict=True)
     return list(accumulate(people, initial=0.0)), list(accumulate(agents, initial=0.0))
+
+
+_days_of = cache(_make_days)
 
 
 def month_of(day: date) -> int:

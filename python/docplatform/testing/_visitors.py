@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from docplatform.testing import _story as story
 
-_Kind = Literal["visitors", "views"]
+if TYPE_CHECKING:
+    _Kind = Literal["visitors", "views"]
 
 TODAY = date(2026, 1, 1).toordinal()
 """The stub's idea of today: a fixed one, so that a query without dates is the same in every run."""
