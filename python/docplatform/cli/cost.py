@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def show(
     session: Session,
     *ranges: Ends,
-    listing: str | Sequence[str],
+    listings: Sequence[str],
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
@@ -30,7 +30,6 @@ def show(
     """Prints what ranges cost for each listing and project. Ranges in the store cost nothing. ``whole``: only slices that the
     range does not cut.
     """
-    listings = [listing] if isinstance(listing, str) else listing
     parts = [*product(listings, projects, ranges)]
     how: dict[str, Any] = {"every": every, "by_path": by_path, "whole": whole}
     with session.client() as client:
@@ -63,7 +62,7 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
                 doubts.append("Rows that the store has cost no request.")
             tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
     if is_planned:
-        show(session, ends, listing=method, every=query.get("every"))
+        show(session, ends, listings=[method], every=query.get("every"))
 
 
 def _floor(rows: int) -> str:

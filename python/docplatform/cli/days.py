@@ -25,10 +25,6 @@ Ends: TypeAlias = dict[str, Any]
 FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, such as 2026-01-31.")
 TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last day: the end is exclusive.")
 LAST = number_option("--last", help="The last N whole days, up to yesterday in UTC.")
-_LAST_WHOLE = number_option(
-    "--last",
-    help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
-)
 projects_options: Decorator = options(
     words_or_file(
         "words",
@@ -37,7 +33,10 @@ projects_options: Decorator = options(
     ),
     FROM,
     TO,
-    _LAST_WHOLE,
+    number_option(
+        "--last",
+        help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
+    ),
 )
 """The range and the projects of a command; :func:`days_and_projects` makes both of them."""
 PERIODS = """\b

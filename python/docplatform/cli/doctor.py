@@ -193,10 +193,9 @@ def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **whe
 def _store(path: str) -> Finding:
     if os.path.lexists(path):
         return _setting("store", path, "store", "DOCPLATFORM_STORE")
-    if not Path(path).parent.is_dir():
-        return Finding(
-            "store", "wrong", f"there is no folder {Path(path).parent}", "create it, or correct the path"
-        )
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return Finding("store", "wrong", f"there is no folder {folder}", "create it, or correct the path")
     return Finding(
         "store",
         "unknown",

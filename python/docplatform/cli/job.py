@@ -275,12 +275,12 @@ def once(session: Session, name: str | None, found: str | None, *, never: bool) 
                 f"the store has no name {shown(name)} for this project and key: leave out NAME to list those it has"
             )
     if session.json:
-        output.document([{**each._asdict(), "begun": each.begun.isoformat()} for each in listed])
+        output.document([each._asdict() for each in listed])
         return
     if not listed:
         session.say("No names: the store has none of this address, project and key (or --organization).")
     output.table(
-        [(each.name, each.kind, each.state, each.job or "", each.begun.isoformat()) for each in listed],
+        [(*each[:3], each.job or "", each.begun.isoformat()) for each in listed],
         Name._fields,
     )
 

@@ -88,7 +88,7 @@ def sync(
     slices = {"listing": listing, **ends, **how}
     projects = projects or [session.project_id()]
     if session.dry_run:
-        cost.show(session, ends, listing=listing, **how, projects=projects)
+        cost.show(session, ends, listings=listing, **how, projects=projects)
         return
     progress = session.progress("Filling the store")
     printed = functools.partial(_print, session, slices)

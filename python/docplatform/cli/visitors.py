@@ -70,7 +70,7 @@ def _totals(listing: Listing) -> click.Command:
     @with_budget
     def run(session: Session, ends: Ends) -> None:
         if session.dry_run:
-            cost.show(session, ends, listing=listing.name, by_path=False)
+            cost.show(session, ends, listings=[listing.name], by_path=False)
             return
         files.check_printing()
         with session.client() as client:
@@ -100,7 +100,7 @@ def _top(listing: Listing) -> click.Command:
     @with_budget
     def run(session: Session, ends: Ends, *, number: int, by: str, target: Target) -> None:
         if session.dry_run:
-            cost.show(session, ends, listing=listing.name)
+            cost.show(session, ends, listings=[listing.name])
             return
         writer = begin_named(target, json=session.json)
         with session.client() as client:
@@ -271,7 +271,7 @@ def _trend(listing: Listing) -> click.Command:
     def run(session: Session, ends: Ends, *, target: Target, **slices: Any) -> None:
         both_ends(ends)
         if session.dry_run:
-            cost.show(session, ends, listing=listing.name, **slices)
+            cost.show(session, ends, listings=[listing.name], **slices)
             return
         writer = begin_named(target, json=session.json)
         with session.client() as client:
@@ -348,7 +348,7 @@ def _compare(listing: Listing) -> click.Command:
         if other is None:
             raise click.UsageError("there is no period before this one: name one with --before")
         if session.dry_run:
-            cost.show(session, now.ends, other.ends, listing=listing.name)
+            cost.show(session, now.ends, other.ends, listings=[listing.name])
             return
         writer = begin_named(target, json=session.json)
         with (
@@ -410,16 +410,7 @@ def _change(before: int, now: int) -> tuple[int, int, str]:
 
 
 def _facts(found: Comparison, number: int, of: Literal["human", "ai", "total"]) -> dict[str, Any]:
-    names = (
-        "period",
-        "before",
-        "date_from",
-        "date_to",
-        "date_from_before",
-        "date_to_before",
-        "requests",
-        "warnings",
-    )
+    names = "period before date_from date_to date_from_before date_to_before requests warnings".split()
     counts = ("totals", "totals_before", "change", "pace")
     return {
         **{name: getattr(found, name) for name in names},

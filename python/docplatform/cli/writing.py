@@ -50,7 +50,7 @@ class Writer:
     path: Path | None
     format: str
     target: Target
-    reading: str = "Reading visitors"
+    reading: str
     """The text of the progress."""
     rows: int = 0
     """How many were written."""
@@ -184,9 +184,7 @@ def output_options(default: str | None, otherwise: str) -> Decorator:
     return decorate
 
 
-def begin(
-    target: Target, *, json: bool, reading: str = "Reading visitors", more: Sequence[str] = ()
-) -> Writer:
+def begin(target: Target, *, json: bool, reading: str = "", more: Sequence[str] = ()) -> Writer:
     """A writer; a usage error if it could not write. With ``json``, standard output is for the summary. ``more`` are endings that
     the command writes without it."""
     name = target.name or "-"

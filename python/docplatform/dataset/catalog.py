@@ -75,7 +75,7 @@ def noted(place: Place, name: str) -> StoredSlice:
         if fields.pop("version") != 1:
             raise ValueError("another version")
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
-        return StoredSlice(**{**fields, **days})
+        return StoredSlice(**fields | days)
     except (ValueError, TypeError, LookupError, AttributeError):
         text = f"{place}/{name} was not written by this version as a part of a dataset, and was left unchanged: give another path"
         raise ValueError(text) from None
