@@ -34,24 +34,10 @@ AI: dict[str, Any] = {"label": "AI agents", "facecolor": "#E69F00", "hatch": "//
 LINES: list[tuple[str, dict[str, Any], str, str]] = [("human", HUMAN, "o", "-"), ("ai", AI, "s", "--")]
 
 FONTS = (
-    *(
-        "Noto Sans CJK SC",
-        "Noto Sans CJK JP",
-        "Noto Sans CJK KR",
-        "Noto Sans SC",
-        "Noto Sans JP",
-        "Noto Sans KR",
-    ),
-    *("Source Han Sans SC", "WenQuanYi Micro Hei", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo"),
-    *(
-        "Microsoft YaHei",
-        "Yu Gothic",
-        "Malgun Gothic",
-        "Nirmala UI",
-        "Noto Sans Devanagari",
-        "Arial Unicode MS",
-    ),
-)
+    "Noto Sans CJK SC, Noto Sans CJK JP, Noto Sans CJK KR, Noto Sans SC, Noto Sans JP, Noto Sans KR, Source Han Sans SC, "
+    "WenQuanYi Micro Hei, PingFang SC, Hiragino Sans, Apple SD Gothic Neo, Microsoft YaHei, Yu Gothic, Malgun Gothic, Nirmala UI, "
+    "Noto Sans Devanagari, Arial Unicode MS"
+).split(", ")
 """Fonts for characters that matplotlib's own font lacks; those that are installed are used."""
 
 _MOST_LABEL = 40

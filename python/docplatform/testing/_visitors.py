@@ -112,7 +112,10 @@ class MadeUpRows:
         days = range(max(query.days.start, _FIRST), min(query.days.stop, _END))
         count = self._count if days else 0
         end = query.offset + query.limit
-        rows = [_row(*row) for row in self._rows(days, query.offset, min(end, count))]
+        rows = [
+            f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
+            for path, human, ai, total in self._rows(days, query.offset, min(end, count))
+        ]
         totals = self._given or (self._totals(days) if count else '{"human":0,"ai":0,"total":0}')
         return _page(self._kind, totals, rows, end < count)
 
@@ -171,10 +174,6 @@ _VIEWS, _VIEWS_AI = 1.7, 1.2
 
 def _ends(course: story.Course, days: range) -> _Ends:
     return course.until(days.start), course.until(days.start + 1), course.until(days.stop)
-
-
-def _row(path: str, human: int, ai: int, total: int) -> str:
-    return f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
 
 
 class GivenRows:
