@@ -118,7 +118,7 @@ def _leave_signals_to(process: subprocess.Popen[bytes]) -> None:
 
 
 def settings(stub: StubServer) -> dict[str, str]:
-    """The variables with which a client finds the stub."""
+    """The environment that makes a client use the stub."""
     return {
         "DOCPLATFORM_BASE_URL": stub.url,
         "DOCPLATFORM_API_KEY": stub.api_key,
