@@ -245,7 +245,7 @@ $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	@touch $@
 
 CARGO_HOME ?= $(HOME)/.cargo
-# The same sources give the same bytes: the only time is the last commit's, and no path of this machine is in the wheel.
+# The same sources give the same bytes: the only time is the last commit's, and the extension names no path of this machine.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
 BUILD_RELEASE = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) RUSTFLAGS="$$RUSTFLAGS --remap-path-prefix=$(CARGO_HOME)=cargo" \
 	$(abspath $(BIN))/maturin build --release --locked --compression-level 9
@@ -271,7 +271,7 @@ PYTHONS ?= $(PYTHON)
 release-check: wheel sdist $(STAMPS)/release
 	$(TOOLS_ENV)/bin/python -m release.check $(PYTHONS)
 
-## reproducible: a second build, from the source distribution in another folder, is the same byte for byte
+## reproducible: a second build, from the source distribution in another folder, is the same byte for byte, but for the folder's name in the list of crates
 reproducible: wheel sdist
 	again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT \
 	&& tar -xzf dist/*.tar.gz -C "$$again" --strip-components 1 \

@@ -98,7 +98,7 @@ named_enum! {
 }
 
 /// One try of a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Attempt {
     /// 1 for the first.
     pub number: u32,
@@ -116,6 +116,11 @@ pub struct Attempt {
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A wrong argument as a result.
+pub(crate) fn refuse<T>(message: impl Into<Message>) -> Result<T> {
+    Err(Error::argument(message))
+}
 
 /// The crate's one error. Boxed: results stay small.
 #[derive(Debug, Clone)]

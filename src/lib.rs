@@ -1,5 +1,5 @@
 //! The client for a documentation platform: a core that knows the service and not Python, and under the feature
-//! `python` a thin layer that knows Python, and of HTTP only the names of methods and headers.
+//! `python` a thin layer that knows Python and leaves HTTP to the core.
 
 pub mod budget;
 pub mod client;

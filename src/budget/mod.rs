@@ -74,7 +74,7 @@ impl EndedRequest {
 const NO_ENTRY: i64 = -1;
 
 /// The next time at which a request may be granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Slot {
     /// Its time by the clock.
     pub at: Timestamp,

@@ -99,7 +99,7 @@ const REFUSAL: &str = "refusal";
 const QUOTA: &str = "quota";
 
 /// The wait before the next request, and its reason. They are ordered by their ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hold {
     /// The earliest time at which it is granted.
     pub until: Millis,
@@ -108,7 +108,7 @@ pub struct Hold {
 }
 
 /// The answer to a request, as far as it concerns the budget.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct RequestEnd {
     /// The service refused it because its limit was reached (429).
     pub refused: bool,

@@ -39,7 +39,7 @@ const MAX_CATCH_UP: Duration = Duration::from_secs(1);
 const MAX_YIELDS: u32 = 8;
 
 /// The head of an answer, as far as it matters here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Head {
     pub status: u16,
     /// `x-request-id`.
@@ -73,7 +73,7 @@ impl Head {
 }
 
 /// One attempt that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Failure {
     /// Proven: no byte was written. `fatal`: trying again cannot help.
     Unsent {
@@ -164,16 +164,22 @@ impl Client {
                     return Err(Failure::Unsent { reason, fatal });
                 }
                 Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                    let timeout = false;
-                    return Err(Failure::Ambiguous { reason, timeout });
+                    return Err(Failure::Ambiguous {
+                        reason,
+                        timeout: false,
+                    });
                 }
                 None if departure.withdraw() => {
-                    let (reason, fatal) = (late("no connection"), false);
-                    return Err(Failure::Unsent { reason, fatal });
+                    return Err(Failure::Unsent {
+                        reason: late("no connection"),
+                        fatal: false,
+                    });
                 }
                 None => {
-                    let (reason, timeout) = (late("no whole answer"), true);
-                    return Err(Failure::Ambiguous { reason, timeout });
+                    return Err(Failure::Ambiguous {
+                        reason: late("no whole answer"),
+                        timeout: true,
+                    });
                 }
             };
 

@@ -19,7 +19,7 @@ use crate::error::Result;
 pub const CREATE_JOB: &str = "/v2/agent/{project_id}/job";
 
 /// A limit of the service. A budget can be kept for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Limit<'a> {
     /// Analytics requests, over all projects.
     Analytics,

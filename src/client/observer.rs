@@ -21,7 +21,7 @@ pub(crate) const MIN_LOGGED_WAIT: Duration = Duration::from_secs(1);
 pub const TRACEPARENT: &str = "traceparent";
 
 /// How much a note matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Level {
     /// A success. Only for an observer whose [`ObserverOptions::debugs`] is true.
     Debug,
@@ -103,7 +103,7 @@ pub struct UnrecordedJob {
 }
 
 /// A pause without requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Waiting {
     pub why: &'static str,
     /// When the next request goes out, if that is known.

@@ -41,7 +41,7 @@ impl Pace {
 }
 
 /// The meaning of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The error it becomes.
     pub kind: Kind,
@@ -59,11 +59,8 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal))
         }
         (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
-            let kind = match timeout {
-                true => Kind::Timeout,
-                false => Kind::Transport,
-            };
-            (kind, Unknown, Some(Pace::Normal))
+            let slow = timeout.then_some(Kind::Timeout);
+            (slow.unwrap_or(Kind::Transport), Unknown, Some(Pace::Normal))
         }
         (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
         (

@@ -201,7 +201,11 @@ impl Client {
             let Admitted { permit, ticket } = admitted.map_err(|why| {
                 messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
             })?;
-            Self::check_caller(call, observer)?;
+            if call.is_write() && !observer.leaves() {
+                call.nothing_happened();
+                let text = "the caller stopped waiting, so the request was not sent";
+                return Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)));
+            }
             let begun = Instant::now();
             tries.sent_at = self.now();
             // Boxed, so that thousands of waiting calls are small, and only those under way are large.
@@ -240,8 +244,14 @@ impl Client {
             let pace = report.verdict.retry;
             // The repetition with a new key does not count as a retry.
             let retries = number - u32::from(tries.renewed);
-            let pause = match self.plan_retry(pace, refusal, retries, *deadline) {
-                RetryPlan::Pause(pause) => pause,
+            let time_left = deadline.saturating_duration_since(Instant::now());
+            let (limits, jitter) = (self.settings.limits, || self.jitter());
+            let pause = match policy::plan(pace, refusal, retries, limits, time_left, jitter) {
+                RetryPlan::Pause(pause)
+                    if pace.is_some_and(|pace| lock(&self.shared.retry_quota).take(pace)) =>
+                {
+                    pause
+                }
                 plan => {
                     let failed = std::mem::take(&mut tries.failed);
                     return Err(report.error(failed, plan == RetryPlan::Deadline));
@@ -256,35 +266,6 @@ impl Client {
             let what = format!("retry {number}");
             self.pause(call, pause, &what, why, observer).await;
             tries.waited = pause;
-        }
-    }
-
-    /// Fails a write whose caller was interrupted while it waited.
-    fn check_caller(call: &Call, observer: &dyn Observer) -> Result<()> {
-        if !call.is_write() || observer.leaves() {
-            return Ok(());
-        }
-        call.nothing_happened();
-        let text = "the caller stopped waiting, so the request was not sent";
-        Err(Error::new(Kind::Misuse, text).with_outcome(Some(Outcome::NotSent)))
-    }
-
-    /// Whether and when a failed attempt is retried: by the policy, and as far as the retry quota allows.
-    fn plan_retry(
-        &self,
-        pace: Option<Pace>,
-        refusal: Refusal,
-        number: u32,
-        deadline: Instant,
-    ) -> RetryPlan {
-        let time_left = deadline.saturating_duration_since(Instant::now());
-        let (limits, jitter) = (self.settings.limits, || self.jitter());
-        let plan = policy::plan(pace, refusal, number, limits, time_left, jitter);
-        match (plan, pace) {
-            (RetryPlan::Pause(_), Some(pace)) if !lock(&self.shared.retry_quota).take(pace) => {
-                RetryPlan::GiveUp
-            }
-            _ => plan,
         }
     }
 

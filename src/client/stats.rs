@@ -11,7 +11,7 @@ pub struct Stats {
     waited_micros: AtomicU64,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Requests that left this machine, retries included; a connection that could not be made is none.
     pub requests: u64,

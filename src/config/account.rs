@@ -3,7 +3,7 @@
 use crate::clock::Millis;
 use crate::config::ApiKey;
 use crate::config::url::Segment;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::text::message::{Message, message};
 
 /// The longest name that a user gives, in bytes.
@@ -11,19 +11,15 @@ const MAX_NAME: usize = 200;
 
 /// Checks a name that a user gives; `what` names its source in the error.
 pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
-    if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-        return Err(Error::argument(message![
-            what,
-            format!(" must be a name of 1 to {MAX_NAME} bytes without control characters"),
-        ]));
-    }
-    if name.trim() != name {
-        return Err(Error::argument(message![
-            what,
-            format!(" has white space around it, as in {name:?}: remove it"),
-        ]));
-    }
-    Ok(())
+    let fault =
+        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
+            format!(" must be a name of 1 to {MAX_NAME} bytes without control characters")
+        } else if name.trim() != name {
+            format!(" has white space around it, as in {name:?}: remove it")
+        } else {
+            return Ok(());
+        };
+    refuse(message![what, fault])
 }
 
 /// The users who share a budget and its exports.

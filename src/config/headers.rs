@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 
 /// Headers that only the client itself may set.
 const RESERVED_HEADERS: [&str; 13] = [
@@ -30,9 +30,7 @@ pub(super) fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
             Error::argument(format!("headers: {name:?} is not a valid header name"))
         })?;
         if RESERVED_HEADERS.contains(&header.as_str()) {
-            return Err(Error::argument(format!(
-                "headers: {header} is set by the client itself"
-            )));
+            return refuse(format!("headers: {header} is set by the client itself"));
         }
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
             Error::argument(format!(

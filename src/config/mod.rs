@@ -10,7 +10,7 @@ use http::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::{BaseUrl, Segment, Template};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::text::message::{Message, message};
 use crate::text::redact;
 use account::{Owner, Terms};
@@ -77,22 +77,18 @@ pub struct StoreSettings {
 impl Settings {
     /// The secret that `text` repeats, as it is or encoded: one of `keys`, or of these settings.
     pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
-        let plain = self.plain_secret_in(text, keys);
-        plain.or_else(|| self.plain_secret_in(&redact::decoded(text), keys))
-    }
-
-    fn plain_secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
-        if keys.iter().any(|key| key.is_in(text)) {
-            return Some("the API key");
-        }
-        let values = self
-            .headers
-            .values()
-            .filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
-        let mut secret = values.filter(|value| value.len() >= MIN_SECRET_HEADER);
-        secret
-            .any(|value| redact::repeats(text, value, KEY_PREFIX))
-            .then_some("a header of yours")
+        [text, &redact::decoded(text)].into_iter().find_map(|text| {
+            if keys.iter().any(|key| key.is_in(text)) {
+                return Some("the API key");
+            }
+            let is_in = |value: &str| {
+                value.len() >= MIN_SECRET_HEADER && redact::repeats(text, value, KEY_PREFIX)
+            };
+            let mut values = self.headers.values();
+            values
+                .any(|value| str::from_utf8(value.as_bytes()).is_ok_and(is_in))
+                .then_some("a header of yours")
+        })
     }
 }
 
@@ -132,5 +128,5 @@ fn positive(what: impl Into<Message>, value: f64, fits: bool, bound: &str) -> Re
     let text = format!(
         " must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
     );
-    Err(Error::argument(message![what, text]))
+    refuse(message![what, text])
 }

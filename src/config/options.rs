@@ -11,7 +11,7 @@ use crate::config::headers::headers;
 use crate::config::key::{ApiKey, Renewal};
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::config::{Limits, Settings, StoreSettings, Wire, seconds, seconds_or_zero};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::text::message::{Advice, Message, Setting, message};
 
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
@@ -152,11 +152,11 @@ impl Options {
         }
         self.from_env = from_env;
         if self.store.as_deref() == Some(Path::new(":memory:")) {
-            return Err(Error::argument(message![
+            return refuse(message![
                 self.name_of(Setting::Store),
                 " is \":memory:\", but a store is a file, which all processes share: give the path of one",
                 Advice::TemporaryStore {},
-            ]));
+            ]);
         }
         // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
@@ -256,10 +256,7 @@ impl Options {
             })?;
         let job_path = Template::parse(Setting::JobPath, &self.job_path)?;
         if !job_path.has_id() {
-            return Err(Error::argument(message![
-                Setting::JobPath,
-                " must contain {id}"
-            ]));
+            return refuse(message![Setting::JobPath, " must contain {id}"]);
         }
         let organization = self.owner()?;
         let deadline = seconds(Setting::Deadline, self.deadline)?;
@@ -317,16 +314,16 @@ impl Options {
         let reserve = self.name_of(Setting::Reserve);
         match (self.requests_per_hour, self.reserve.unwrap_or(0)) {
             (None, 0) => Ok(None),
-            (None, _) => Err(Error::argument(message![
+            (None, _) => refuse(message![
                 reserve,
                 " is a part of ",
                 per_hour,
                 ": set that too"
-            ])),
-            (Some(0), _) => Err(Error::argument(message![
+            ]),
+            (Some(0), _) => refuse(message![
                 per_hour,
                 " must be 1 or more, or no request could ever be sent"
-            ])),
+            ]),
             (Some(hour), left) => Terms::new(hour, left).map(Some).ok_or_else(|| {
                 let why = format!(", or no request could ever be sent; they are {left} and {hour}");
                 Error::argument(message![reserve, " must be less than ", per_hour, why])

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::{Host, Url};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::text::message::{Advice, Message, Setting, message};
 use crate::text::safe;
 
@@ -43,10 +43,10 @@ impl Segment {
         } else {
             return Ok(Self(text.to_owned()));
         };
-        Err(Error::argument(message![
+        refuse(message![
             what,
             format!(" {fault}; copy it as the dashboard or the service shows it"),
-        ]))
+        ])
     }
 
     /// An id that is only used in a store, and never sent.
@@ -69,7 +69,7 @@ fn forbidden(c: char) -> bool {
 }
 
 /// A path with `{project_id}` and `{id}` still in it. Logs and errors show this, not the filled-in path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Template(String);
 
 impl Template {
@@ -82,7 +82,7 @@ impl Template {
         };
         let fail = |why: &str| {
             let why = format!(" {why}; it looks like \"{example}\"");
-            Err(Error::argument(message![what.clone(), why]))
+            refuse(message![what.clone(), why])
         };
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
@@ -241,9 +241,7 @@ impl BaseUrl {
         let url = Url::parse(&text)
             .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
         if url.origin() != self.url.origin() {
-            return Err(Error::argument(
-                "the path leads to another host: give a path of the service",
-            ));
+            return refuse("the path leads to another host: give a path of the service");
         }
         Ok(url)
     }

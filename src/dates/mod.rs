@@ -8,11 +8,11 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Millis;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::text::message::{Message, Setting, message};
 
 /// A checked date or date-time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Moment {
     text: String,
     /// The date and time without a time zone; `Err` if the text names an instant.
@@ -108,14 +108,14 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
             .is_some_and(|(from, to)| from.duration_since(to) >= A_DAY),
     };
     if empty {
-        return Err(Error::argument(message![
+        return refuse(message![
             Setting::DateFrom,
             format!(" {} is not before ", from.text),
             Setting::DateTo,
             format!(" {}; ", to.text),
             Setting::DateTo,
             " is exclusive: for one day, give the day after it",
-        ]));
+        ]);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::dates::Moment;
 /// How long a slice is: a day, a week from Monday on, or a month.
 pub use crate::dates::periods::PeriodKind as Every;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::text::message::{Setting, message};
 
 /// The days of a hundred years. More slices are surely a mistake.
@@ -50,12 +50,12 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     let mut slices = Vec::new();
     while from < to {
         if slices.len() == MAX_SLICES {
-            return Err(Error::argument(message![
+            return refuse(message![
                 format!(
                     "the range has more than {MAX_SLICES} slices: give a shorter range or a longer "
                 ),
                 Setting::Every.argument(),
-            ]));
+            ]);
         }
         let end = every.and_then(|every| every.end(from));
         let to = end.map_or(to, |end| end.min(to));
@@ -70,11 +70,11 @@ pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>>
     if let Some(every) = every {
         slices.retain(|days| every.is_whole(*days));
         if slices.is_empty() {
-            return Err(Error::argument(message![
+            return refuse(message![
                 format!("the range has no whole {}: leave out ", every.as_str()),
                 Setting::Whole.to(true),
                 ", or name a longer range",
-            ]));
+            ]);
         }
     }
     Ok(slices)
@@ -86,7 +86,7 @@ pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Resul
         slices.retain(|days| days.from <= today);
         if slices.is_empty() {
             let why = format!("the range has not begun: today is {today} in UTC");
-            return Err(Error::argument(why));
+            return refuse(why);
         }
     }
     Ok(slices)

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::listing::rows::Identity;
@@ -24,7 +24,7 @@ pub const RECENT: usize = 500;
 const ROW_BYTES: usize = 12;
 
 /// The fields of the text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     #[serde(rename = "docplatform_checkpoint")]
@@ -38,10 +38,10 @@ pub struct Checkpoint {
     /// Where the next request starts; with cursors, how many rows came before it.
     pub offset: u64,
     /// The cursor of the next request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) cursor: Option<String>,
     /// The number of the slice that it is in, if the range is read in several.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) slice: usize,
     /// How many slices have begun, and so are read; `None`: all.
     #[serde(skip)]
@@ -55,12 +55,12 @@ pub struct Checkpoint {
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
     /// Whether a page was shorter or longer than was asked for. Then rows may come twice, and offsets are not positions.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) irregular: bool,
     /// How many of the last rows in `seen` the next answers may repeat, because the service sends short pages.
     pub(crate) near: usize,
     /// How many of those are rows of the next page itself, if rows have no keys.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) skip: usize,
 }
 
@@ -73,58 +73,46 @@ impl Checkpoint {
             page_size,
             begin: offset,
             offset,
-            cursor: None,
-            slice: 0,
-            begun: None,
-            rows: 0,
-            done: false,
-            totals: None,
-            seen: Arc::default(),
-            irregular: false,
-            near: 0,
-            skip: 0,
+            ..Self::default()
         }
     }
 
     /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
-        let refused = |why: String| Error::argument(message![Setting::Resume, ": ", why]);
+        let refused = |why: &str| {
+            let why = why.to_owned();
+            refuse(message![Setting::Resume, ": ", why])
+        };
         if text.len() > MAX_TEXT {
-            return Err(refused("the text is too long for a checkpoint".to_owned()));
+            return refused("the text is too long for a checkpoint");
         }
         let Ok(read) = serde_json::from_str::<Self>(text) else {
-            return Err(refused(
-                "not a checkpoint of docplatform: give its whole text, as rows or an error have it"
-                    .to_owned(),
-            ));
+            return refused(
+                "not a checkpoint of docplatform: give its whole text, as rows or an error have it",
+            );
         };
         if read.version != CHECKPOINT_VERSION {
-            return Err(refused(format!(
+            return refused(&format!(
                 "the checkpoint is of version {}, this docplatform reads version {CHECKPOINT_VERSION}",
                 read.version
-            )));
+            ));
         }
         if read.base_url != base_url {
-            return Err(refused(format!(
+            return refused(&format!(
                 "the checkpoint belongs to {}, this client to {base_url}",
                 crate::text::safe(&read.base_url, 200)
-            )));
+            ));
         }
         read.listing.check()?;
         check_page_size(read.page_size, &read.listing)?;
-        if [read.begin, read.offset, read.rows]
-            .iter()
-            .any(|&number| i64::try_from(number).is_err())
-        {
-            return Err(refused(
-                "its offset or its number of rows is too large".to_owned(),
-            ));
+        if [read.begin, read.offset, read.rows].iter().max() > Some(&(i64::MAX as u64)) {
+            return refused("its offset or its number of rows is too large");
         }
         if read.slice >= read.listing.slices()?.len().max(1) {
-            return Err(refused("its range has no such slice".to_owned()));
+            return refused("its range has no such slice");
         }
         if read.near > read.seen.len() || read.skip > read.near {
-            return Err(refused("its list of rows is damaged".to_owned()));
+            return refused("its list of rows is damaged");
         }
         Ok(read)
     }
@@ -189,12 +177,8 @@ fn decode<'de, D: Deserializer<'de>>(
         .ok_or_else(damaged)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference"
-)]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The wire's `limit` is 1 to what the endpoint grants.
@@ -203,8 +187,8 @@ pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(message![
+    refuse(message![
         Setting::PageSize,
         format!(" must be 1 to {most}, as the service grants; it is {page_size}"),
-    ]))
+    ])
 }

@@ -39,20 +39,18 @@ pub(crate) enum Repeat {
 }
 
 /// 64 bits without alignment, to save memory: a collected export keeps one for each row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Packed([u32; 2]);
+#[derive(Debug, PartialEq, Eq)]
+struct Packed([u8; 8]);
 
 impl From<u64> for Packed {
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     fn from(bits: u64) -> Self {
-        Self([bits as u32, (bits >> 32) as u32])
+        Self(bits.to_le_bytes())
     }
 }
 
 impl Hash for Packed {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let [low, high] = self.0;
-        state.write_u64(u64::from(low) | u64::from(high) << 32);
+        state.write_u64(u64::from_le_bytes(self.0));
     }
 }
 
@@ -63,14 +61,10 @@ pub(crate) fn overlap(known: &[Identity], rows: &[Identity]) -> usize {
     let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
     (1..=most).rev().find(is_end).unwrap_or_else(|| {
         // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
-        let differ = known
-            .iter()
-            .map(|row| row.whole)
-            .collect::<HashSet<_>>()
-            .len()
-            == known.len();
-        let is_within =
-            !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
+        let different: HashSet<_> = known.iter().map(|row| row.whole).collect();
+        let is_within = !rows.is_empty()
+            && different.len() == known.len()
+            && known.windows(rows.len()).any(|some| some == rows);
         if is_within { rows.len() } else { 0 }
     })
 }
@@ -183,15 +177,12 @@ impl Seen {
     /// Whether a page with the same keys came before. Only keys are compared: a service that
     /// keeps sending the same keys makes an export endless, also if the counts change.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
-        let key = |row: &Identity| {
-            if row.has_key() {
-                row.key
-            } else {
-                u64::from(row.whole)
-            }
-        };
         let keys = rows.iter().fold(0_u64, |keys, row| {
-            keys.wrapping_mul(KEY_FACTOR).wrapping_add(key(row))
+            let key = match row.has_key() {
+                true => row.key,
+                false => row.whole.into(),
+            };
+            keys.wrapping_mul(KEY_FACTOR).wrapping_add(key)
         });
         self.fingerprints.insert(keys, ()).is_some()
     }
@@ -212,21 +203,13 @@ impl Seen {
         if !row.has_key() {
             return Repeat::New;
         }
-        match self.rows.insert(
-            row.key,
-            SeenRow {
-                whole: row.whole,
-                page,
-            },
-        ) {
+        let Identity { key, whole } = *row;
+        match self.rows.insert(key, SeenRow { whole, page }) {
             None => Repeat::New,
-            Some(last) if last.whole == row.whole => Repeat::Identical,
-            Some(last) => {
-                let was = Identity {
-                    key: row.key,
-                    whole: last.whole,
-                };
-                self.earlier.insert(was.digest().into(), last.page);
+            Some(last) if last.whole == whole => Repeat::Identical,
+            Some(SeenRow { whole, page }) => {
+                let was = Identity { key, whole };
+                self.earlier.insert(was.digest().into(), page);
                 match self.earlier.remove(&row.digest().into()) {
                     Some(_) => Repeat::Identical,
                     None => Repeat::Differing,
@@ -242,16 +225,14 @@ impl Seen {
             && self.window.is_none_or(|window| self.pages.len() > window)
         {
             let oldest = self.count - u32::try_from(self.pages.len()).unwrap_or(self.count);
-            let rows = self
-                .pages
-                .pop_front()
-                .map(|brought| brought.rows)
-                .unwrap_or_default();
-            for row in rows.iter().filter(|_| self.window.is_some()) {
+            let rows = self.pages.pop_front().map(|brought| brought.rows);
+            let rows = rows.filter(|_| self.window.is_some());
+            for row in rows.unwrap_or_default() {
                 // A row that came again since is forgotten later.
                 self.rows.remove_if(row.key, |last| last.page == oldest);
-                if self.earlier.get(&row.digest().into()) == Some(&oldest) {
-                    self.earlier.remove(&row.digest().into());
+                let digest = row.digest().into();
+                if self.earlier.get(&digest) == Some(&oldest) {
+                    self.earlier.remove(&digest);
                 }
             }
         }

@@ -56,7 +56,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        match *self {
             Self::Irregular { received, limit } => write!(
                 f,
                 "the service sent {received} rows instead of {limit}, and said that there are more; \
@@ -65,22 +65,22 @@ impl fmt::Display for Finding {
             Self::Dropped(rows) => write!(
                 f,
                 "{} came twice, unchanged, and {} dropped: the data changed during the export",
-                number(*rows, "row"),
-                was(*rows)
+                number(rows, "row"),
+                was(rows)
             ),
             Self::Overlap { rows, received } => write!(
                 f,
                 "{} {} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
                  rows side by side, read it with a page size of {received} or less",
-                number(*rows, "row"),
-                was(*rows),
-                was(*rows)
+                number(rows, "row"),
+                was(rows),
+                was(rows)
             ),
             Self::Differing(rows) => write!(
                 f,
                 "{} came twice with different values, and {} kept: the data changed during the export",
-                number(*rows, "row"),
-                was(*rows)
+                number(rows, "row"),
+                was(rows)
             ),
             Self::Totals { first, last } => write!(
                 f,
@@ -91,23 +91,23 @@ impl fmt::Display for Finding {
                 write!(
                     f,
                     "{} had invalid characters; U+FFFD replaces them",
-                    number(*pages, "page")
+                    number(pages, "page")
                 )
             }
             Self::Misfits(values) => write!(
                 f,
                 "{} {}; tables and CSV files have what does not fit in columns whose names begin with service_",
-                number(*values, "value"),
-                if *values == 1 {
+                number(values, "value"),
+                if values == 1 {
                     "does not fit its column"
                 } else {
                     "do not fit their columns"
                 }
             ),
             Self::Uneven { now, before } => {
-                let [name, other] = [*now, *before].map(|days| Period::of(days).name());
+                let [name, other] = [now, before].map(|days| Period::of(days).name());
                 let [days, days_before] =
-                    [*now, *before].map(|days| number(days.count().unsigned_abs().into(), "day"));
+                    [now, before].map(|days| number(days.count().unsigned_abs().into(), "day"));
                 write!(
                     f,
                     "{name} has {days}, and {other} has {days_before}: the longer period has higher counts for that reason alone"
@@ -126,7 +126,7 @@ impl fmt::Display for Finding {
                 write!(
                     f,
                     "the service cut the listing off after {}{of} and does not list the rest: {advice}",
-                    number(*rows as u64, "row")
+                    number(rows as u64, "row")
                 )
             }
         }
@@ -141,7 +141,7 @@ fn was(count: u64) -> &'static str {
     if count == 1 { "was" } else { "were" }
 }
 
-/// All findings so far, one entry a kind.
+/// All findings so far: one entry a kind, but one a slice for listings that were cut off.
 #[derive(Debug)]
 pub(crate) struct Findings {
     totals: Option<Totals>,

@@ -221,7 +221,7 @@ impl Pager {
 
     /// Where the next page starts.
     fn at(&self) -> (usize, u64) {
-        (self.position.place.slice, self.position.place.offset)
+        (self.place().slice, self.place().offset)
     }
 
     /// How many rows may still be handed out.
@@ -244,7 +244,7 @@ impl Pager {
         let received = page.rows.len();
         let identities = self.position.identities(identities);
         let by_offset = self.position.is_by_offset();
-        let cut_off = page.has_more && self.position.place.listing.paged_by() == PagedBy::Nothing;
+        let cut_off = page.has_more && self.place().listing.paged_by() == PagedBy::Nothing;
         page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
@@ -261,7 +261,7 @@ impl Pager {
             Err(error) => (None, Some(error)),
         };
         // After a short page, repeated rows are expected, and are no change of the data.
-        let expected = self.position.is_irregular() || self.position.has_skip();
+        let expected = self.position.may_repeat();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
             fresh.push(self.findings.cut_off(received, self.position.range()));
@@ -272,8 +272,7 @@ impl Pager {
         let skip = overlap + self.position.skip(received - overlap);
         let until = match by_offset {
             true => self
-                .position
-                .place
+                .place()
                 .offset
                 .saturating_add(u64::from(limit).max(received as u64)),
             false => 0,
@@ -316,7 +315,7 @@ impl Pager {
             None => identities,
         };
         let mut position = PagePosition {
-            before: self.position.place.clone(),
+            before: self.place().clone(),
             after: None,
             rows: handed,
             by_row: false,
@@ -331,16 +330,15 @@ impl Pager {
             days: self.position.days(),
         };
         let is_whole = position.kept.is_none();
-        let slice = self.position.place.slice;
         self.position.step(&mut position);
-        if self.position.place.slice != slice {
+        if self.place().slice != position.before.slice {
             // Each slice is a query of its own. Equal cursors of two slices are no loop.
             self.cursors.clear();
         }
         self.is_predictable = !self.position.is_irregular() && is_whole && rows.is_plain();
-        self.seen.forget(self.position.place.offset);
+        self.seen.forget(self.place().offset);
         self.handed += count as u64;
-        self.finished = self.position.place.done || (!page.has_more && !whole);
+        self.finished = self.place().done || (!page.has_more && !whole);
         // This page is complete, so its rows are handed out before the error.
         self.broken = refused;
         Ok(CheckedPage {
@@ -352,7 +350,7 @@ impl Pager {
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
     fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
-        let place = &self.position.place;
+        let place = self.place();
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
             return Ok(None);
         }
@@ -368,9 +366,9 @@ impl Pager {
 
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
-        let page_size = u64::from(self.position.place.page_size);
+        let page_size = u64::from(self.place().page_size);
         // After a short page, or with cursors, only the latest page tells where the next one starts.
-        let is_certain = self.position.is_by_offset() && !self.position.is_irregular();
+        let is_certain = self.position.is_by_position();
         let depth = if is_certain {
             self.paging.prefetch
         } else {
@@ -389,17 +387,14 @@ impl Pager {
 
     /// Requests the page that begins `further` rows after the next one. The caller needs `left` rows from there on.
     fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
-        let place = &self.position.place;
+        let place = self.place();
         let page_size = u64::from(place.page_size);
-        let regular = self.position.is_by_position();
         let offset = place.offset.saturating_add(further);
         // A full page is requested if some of its rows may be repeats: after a short page, after a page that was handed out in part,
         // or if the listing has one page.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
-        let again = self.position.is_irregular() || self.position.has_skip() || is_one_page;
-        let room = left
-            .filter(|_| !again)
-            .map_or(page_size, |left| left.min(page_size));
+        let again = self.position.may_repeat() || is_one_page;
+        let room = left.filter(|_| !again).unwrap_or(page_size).min(page_size);
         let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();
         let wanted = PageRequest {
@@ -407,7 +402,7 @@ impl Pager {
             offset,
             cursor: place.cursor.clone(),
             limit,
-            regular,
+            regular: self.position.is_by_position(),
         };
         let page = self.source.fetch(wanted, sender, self.relay.asked());
         let task = tokio::spawn(async move {

@@ -136,11 +136,10 @@ impl ExportPosition {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
             let has_time = self.place.listing.endpoint().time.is_some();
-            for identity in identities
-                .iter_mut()
-                .filter(|identity| !has_time || !identity.has_key())
-            {
-                *identity = identity.of_slice(slice);
+            for identity in &mut identities {
+                if !has_time || !identity.has_key() {
+                    *identity = identity.of_slice(slice);
+                }
             }
         }
         identities
@@ -162,20 +161,15 @@ impl ExportPosition {
             return 0;
         }
         let seen = self.place.seen();
-        let known = seen
-            .get(..seen.len().saturating_sub(self.skip))
-            .unwrap_or_default();
-        let room =
-            usize::try_from(self.until().saturating_sub(self.place.offset)).unwrap_or(usize::MAX);
-        let known = known
-            .get(known.len().saturating_sub(room)..)
-            .unwrap_or_default();
-        dedupe::overlap(known, rows)
+        let end = seen.len().saturating_sub(self.skip);
+        let room = self.until().saturating_sub(self.place.offset);
+        let begin = end.saturating_sub(room.try_into().unwrap_or(usize::MAX));
+        dedupe::overlap(seen.get(begin..end).unwrap_or_default(), rows)
     }
 
-    /// Whether rows of the next page were handed out before.
-    pub(crate) fn has_skip(&self) -> bool {
-        self.skip > 0
+    /// Whether rows of the next page may have been handed out before.
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.is_irregular() || self.skip > 0
     }
 
     /// Whether the next page's offset is the position of its first row in the listing.
@@ -212,23 +206,20 @@ impl ExportPosition {
             .skip
             .saturating_sub((page.received - page.overlap) as usize);
         self.skip = if page.has_more { left } else { 0 };
+        let place = &mut self.place;
+        let offset = place.offset;
         let near = if self.by_offset {
             let step = if page.has_more && is_short {
                 page.received
             } else {
                 page.limit
             };
-            let offset = page.before.offset;
-            self.place.offset = offset.saturating_add(u64::from(step));
-            let until = offset.saturating_add(u64::from(page.limit.max(page.received)));
+            place.offset = offset.saturating_add(step.into());
+            let until = offset.saturating_add(page.limit.max(page.received).into());
             self.near.push_back((page.rows.len(), until));
             // Each short page starts within those before it, which can bring their rows again.
-            let place = &mut self.place;
-            while self
-                .near
-                .pop_front_if(|(_, until)| *until <= place.offset)
-                .is_some()
-            {}
+            let is_past = |(_, until): &mut (_, u64)| *until <= place.offset;
+            while self.near.pop_front_if(is_past).is_some() {}
             let near = if place.irregular {
                 self.near.iter().map(|(rows, _)| rows).sum()
             } else {
@@ -237,12 +228,10 @@ impl ExportPosition {
             place.skip = self.skip.min(near);
             near
         } else {
-            let place = &mut self.place;
-            place.offset = place.offset.saturating_add(u64::from(page.received));
+            place.offset = offset.saturating_add(page.received.into());
             place.cursor.clone_from(&page.cursor);
             self.skip
         };
-        let place = &mut self.place;
         place.rows = place.rows.saturating_add(page.rows.len() as u64);
         place.remember(&page.rows, near);
         if page.whole && !page.has_more {

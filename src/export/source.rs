@@ -47,20 +47,15 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let look = async {
         let range = Range::of(listing, client.settings().settle_days);
         let refresh = client.settings().refresh;
-        let kinds: &[Content] = match refresh {
-            true => &[],
-            false => &[Content::Totals, Content::Pages],
-        };
-        for &what in kinds {
+        let kinds = [Content::Totals, Content::Pages].into_iter();
+        for what in kinds.filter(|_| !refresh) {
             let stock = exports.stored_range(range.clone(), what, 1).await?;
             if let Some(totals) = stock.finished.and_then(|export| export.totals) {
                 return Ok(Err(totals));
             }
         }
-        exports
-            .begin(range, Content::Totals, 1, refresh)
-            .await
-            .map(Ok)
+        let begun = exports.begin(range, Content::Totals, 1, refresh);
+        begun.await.map(Ok)
     };
     let export = match exports.0.store.within(deadline, look).await? {
         Ok(export) => export,

@@ -103,7 +103,7 @@ impl StoredPages {
 }
 
 impl Source for StoredPages {
-    /// Never promises another page: each is stored before the next one is requested.
+    /// Never promises another page.
     fn fetch(
         &self,
         wanted: PageRequest,

@@ -28,8 +28,8 @@ pub struct ExportStream {
     layout: Layout,
     /// Pages that come before the pager's.
     ready: VecDeque<CheckedPage>,
-    /// The start of the call, until its caller has the rows.
-    call_start: Option<CallStart>,
+    /// The start of the call, until its caller has the rows, and the findings before it.
+    call_start: Option<(Remainder, Vec<String>)>,
     /// The last page of that call.
     pub(crate) last: Option<Arc<PagePosition>>,
     /// Requests of pagers before this one.
@@ -50,12 +50,6 @@ pub struct Remainder {
     pub rest: Option<CheckedPage>,
 }
 
-struct CallStart {
-    place: Checkpoint,
-    paging: Paging,
-    found: Vec<String>,
-}
-
 impl ExportStream {
     /// The pages of `source` from `place` on.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
@@ -65,10 +59,9 @@ impl ExportStream {
             .slices()
             .is_ok_and(|slices| !slices.is_empty());
         Self {
-            layout: if is_sliced {
-                Layout::sliced(fields)
-            } else {
-                Layout::of(fields)
+            layout: Layout {
+                days: is_sliced,
+                fields,
             },
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
@@ -170,40 +163,23 @@ impl ExportStream {
     }
 
     /// Begins a call. [`ExportStream::arrived`] ends it.
-    fn begin(
-        &mut self,
-        Remainder {
-            place,
-            paging,
-            rest,
-        }: Remainder,
-    ) {
+    fn begin(&mut self, mut left: Remainder) {
         self.rewind();
-        self.call_start = Some(CallStart {
-            place,
-            paging,
-            found: self.warnings(),
-        });
         self.last = None;
-        if let Some(rest) = rest {
+        if let Some(rest) = left.rest.take() {
             self.ready.push_front(rest);
         }
+        self.call_start = Some((left, self.warnings()));
     }
 
     /// Goes back to the start of a call that did not end.
     fn rewind(&mut self) {
-        let Some(CallStart {
-            place,
-            paging,
-            found,
-        }) = self.call_start.take()
-        else {
-            return;
-        };
-        self.requests += self.pager.requests();
-        self.pager = Pager::new(Arc::clone(&self.source), place, paging);
-        self.ready.clear();
-        self.found = found;
+        if let Some((start, found)) = self.call_start.take() {
+            self.requests += self.pager.requests();
+            self.pager = Pager::new(Arc::clone(&self.source), start.place, start.paging);
+            self.ready.clear();
+            self.found = found;
+        }
     }
 
     /// How many requests were sent, retries included.
@@ -218,11 +194,8 @@ impl ExportStream {
 
     /// All findings so far, in words.
     pub fn warnings(&self) -> Vec<String> {
-        let fresh = self
-            .pager
-            .warnings()
-            .into_iter()
-            .filter(|text| !self.found.contains(text));
-        self.found.iter().cloned().chain(fresh).collect()
+        let mut fresh = self.pager.warnings();
+        fresh.retain(|text| !self.found.contains(text));
+        [self.found.clone(), fresh].concat()
     }
 }

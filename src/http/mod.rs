@@ -7,8 +7,7 @@ pub mod reqwest;
 pub mod retry_after;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -27,7 +26,7 @@ pub struct Outgoing {
     pub method: Method,
     /// With its query.
     pub url: Url,
-    /// Everything but what the transport adds (`Host`, `Content-Length`).
+    /// Everything but what the transport adds (`Host`, `User-Agent`, `Content-Length`).
     pub headers: HeaderMap,
     /// JSON, if there is a body.
     pub body: Option<Bytes>,
@@ -46,55 +45,42 @@ impl fmt::Debug for Outgoing {
 pub struct Departure(Arc<Stage>);
 
 struct Stage {
-    now: AtomicU8,
+    /// Whether it left. Not set while that is open.
+    left: OnceLock<bool>,
     on_leave: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Departure {
-    const WAITING: u8 = 0;
-    const LEFT: u8 = 1;
-    const WITHDRAWN: u8 = 2;
-
     /// Calls `on_leave` once, when the request leaves.
     pub fn new(on_leave: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(Stage {
-            now: AtomicU8::new(Self::WAITING),
+            left: OnceLock::new(),
             on_leave: Box::new(on_leave),
         }))
     }
 
     /// For the transport, before it writes the first byte. On `false`, it must not write anything.
     pub fn leave(&self) -> bool {
-        match self.settle(Self::LEFT) {
-            Ok(_) => {
-                (self.0.on_leave)();
-                true
-            }
-            Err(stage) => stage == Self::LEFT,
-        }
+        *self.0.left.get_or_init(|| {
+            (self.0.on_leave)();
+            true
+        })
     }
 
     /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it is ever written.
     pub fn withdraw(&self) -> bool {
-        self.settle(Self::WITHDRAWN)
-            .map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
+        !self.0.left.get_or_init(|| false)
     }
 
     /// Whether it was given up.
     pub fn is_withdrawn(&self) -> bool {
-        self.0.now.load(Ordering::Acquire) == Self::WITHDRAWN
-    }
-
-    fn settle(&self, stage: u8) -> Result<u8, u8> {
-        self.0
-            .now
-            .compare_exchange(Self::WAITING, stage, Ordering::AcqRel, Ordering::Acquire)
+        self.0.left.get() == Some(&false)
     }
 }
 
 impl fmt::Debug for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Departure({})", self.0.now.load(Ordering::Relaxed))
+        write!(f, "Departure({:?})", self.0.left)
     }
 }
 
@@ -112,7 +98,7 @@ pub trait Body: Send {
 }
 
 /// Why there is no answer's head.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum SendError {
     /// Proven: no byte of the request was written.
     Unsent {

@@ -12,7 +12,7 @@ use http::HeaderMap;
 const EPOCH_SECONDS: u64 = 1_000_000_000;
 
 /// A limit of the service, as it reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Quota {
     pub remaining: u64,
     /// The time until its reset; `None` if the header does not say.
@@ -52,7 +52,7 @@ pub fn quota(headers: &HeaderMap, wall: u64) -> Option<Quota> {
 }
 
 /// ASCII digits, as a number that saturates.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
+use crate::http::rate_limit::number;
+
 /// A `Date` header is ignored unless it is this long after 1970, where clocks start that were never set.
 const PLAUSIBLE: Range<Duration> =
     Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
@@ -40,18 +42,9 @@ pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
 }
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {
-    let seconds = |text: &str| {
-        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // Only a number that is too large cannot be parsed.
-        digits.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
-    };
     // A proxy may join several values with commas.
-    if let Some(all) = text
-        .split(',')
-        .map(|part| seconds(part.trim()))
-        .collect::<Option<Vec<_>>>()
-    {
-        return all.into_iter().max();
+    if let Some(all) = text.split(',').map(number).collect::<Option<Vec<_>>>() {
+        return all.into_iter().max().map(Duration::from_secs);
     }
     let date = httpdate::parse_http_date(text).ok()?;
     Some(date.duration_since(now).unwrap_or(Duration::ZERO))

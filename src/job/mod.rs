@@ -15,7 +15,7 @@ use crate::client::throttle::Lane;
 use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::job::once::Creating;
 use crate::job::wait::JobObserver;
 use crate::text::json;
@@ -142,9 +142,7 @@ impl Prompt {
     /// Refuses what the service would: the minimum is one visible letter. No cap is documented.
     pub fn parse(text: String) -> Result<Self> {
         if text.trim().is_empty() {
-            return Err(Error::argument(
-                "the prompt is empty: say in plain words what the agent is to do",
-            ));
+            return refuse("the prompt is empty: say in plain words what the agent is to do");
         }
         Ok(Self(text.into()))
     }

@@ -13,7 +13,7 @@ use crate::client::{Client, Journal, messages};
 use crate::clock::timestamp;
 use crate::config::account::check_name;
 use crate::config::url::{MAX_SEGMENT, Segment};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Outcome, Result, refuse};
 use crate::job::wait::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{
@@ -26,7 +26,7 @@ use crate::text::{json, safe};
 pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
 /// A name for a creation or a message, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct OnceName(String);
 
 impl OnceName {
@@ -138,14 +138,14 @@ pub async fn resolve(
         .await?
     {
         Some(true) => Ok(()),
-        Some(false) => Err(Error::argument(format!(
+        Some(false) => refuse(format!(
             "nothing with an unknown outcome for this job is under the name {key} in project '{}', or another name has the job: \
              nothing was changed",
             key.project_id
-        ))),
-        None => Err(Error::argument(format!(
+        )),
+        None => refuse(format!(
             "the request of the name {key} is under way at this moment: wait until that has ended"
-        ))),
+        )),
     }
 }
 
@@ -214,17 +214,21 @@ async fn claim(
                     None => "to create a job".to_owned(),
                     Some(id) => format!("for a message to job {}", safe(id, MAX_SEGMENT)),
                 };
-                return Err(Error::argument(format!(
+                return refuse(format!(
                     "the name {key} was used {used} in project '{}', so nothing was sent: use another name",
                     key.project_id
-                )));
+                ));
             }
         }
         wait.announce(observer, || {
             format!("another call under the name {key} is under way: waiting for it")
         });
         if !wait.pause(deadline).await {
-            return Err(still_under_way(client, key));
+            let message = format!(
+                "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
+                client.settings().deadline.as_secs_f64(),
+            );
+            return Err(Error::new(Kind::Timeout, message).past_deadline());
         }
     }
 }
@@ -281,14 +285,6 @@ fn of_another_owner(key: &OnceKey, creation: Creation) -> Error {
 fn how_to_resolve(key: &OnceKey, job: Option<String>, exists: bool) -> Advice {
     let name = key.name.clone();
     Advice::ResolveName { name, job, exists }
-}
-
-fn still_under_way(client: &Client, key: &OnceKey) -> Error {
-    let message = format!(
-        "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
-        client.settings().deadline.as_secs_f64(),
-    );
-    Error::new(Kind::Timeout, message).past_deadline()
 }
 
 /// The fields of a log record about a name.
@@ -348,20 +344,16 @@ impl Creating {
 impl Journal for Creating {
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>> {
         async move {
-            let undo = Undo(Some(self));
+            let undo = Undo(self);
             let noted = self.names.begin(self.key.clone(), self.write.clone());
-            self.names
-                .0
-                .store
-                .within(deadline, noted)
-                .await
-                .map_err(|error| {
-                    error.prefixed(format!(
-                        ", because the store could not record the name {}: ",
-                        self.key
-                    ))
-                })?;
-            undo.defuse();
+            let noted = self.names.0.store.within(deadline, noted).await;
+            noted.map_err(|error| {
+                let name = &self.key;
+                error.prefixed(format!(
+                    ", because the store could not record the name {name}: "
+                ))
+            })?;
+            std::mem::forget(undo);
             self.noted.store(true, Ordering::Relaxed);
             Ok(())
         }
@@ -374,18 +366,10 @@ impl Journal for Creating {
 }
 
 /// Frees the name of a note that its call did not wait for.
-struct Undo<'a>(Option<&'a Creating>);
-
-impl Undo<'_> {
-    fn defuse(mut self) {
-        self.0 = None;
-    }
-}
+struct Undo<'a>(&'a Creating);
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        if let Some(creating) = self.0 {
-            creating.nothing_happened();
-        }
+        self.0.nothing_happened();
     }
 }

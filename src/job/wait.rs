@@ -12,7 +12,7 @@ use crate::client::policy::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Outcome, Result, refuse};
 use crate::job::once::STATUS_UNKNOWN;
 use crate::job::{self, ACTIVE, Job, Prompt};
 use crate::text::message::{Advice, Setting, message};
@@ -41,31 +41,23 @@ pub trait JobObserver: Observer {
 }
 
 #[derive(Debug, Clone)]
-pub struct Wait {
+pub struct Wait<T = Duration, I = T> {
     /// How long to wait; `None` waits for ever.
-    pub timeout: Option<Duration>,
+    pub timeout: Option<T>,
     /// The first interval.
-    pub poll_interval: Duration,
+    pub poll_interval: I,
     /// The longest interval.
-    pub max_poll_interval: Duration,
+    pub max_poll_interval: I,
     /// Whether a failed job is an error.
     pub check: bool,
     /// Statuses that end the wait besides those of [`Job::is_final`].
     pub also_final: Vec<String>,
     /// The time for which a final status may be the old one, unless a poll has shown another.
-    pub settle: Duration,
+    pub settle: T,
 }
 
 /// The options as a user gave them, in seconds. `None` stands for the default, except in `timeout`.
-#[derive(Debug, Clone)]
-pub struct WaitOptions {
-    pub timeout: Option<f64>,
-    pub poll_interval: Option<f64>,
-    pub max_poll_interval: Option<f64>,
-    pub check: bool,
-    pub also_final: Vec<String>,
-    pub settle: f64,
-}
+pub type WaitOptions = Wait<f64, Option<f64>>;
 
 impl WaitOptions {
     /// The first interval, where none is given.
@@ -83,12 +75,12 @@ impl WaitOptions {
         }
         let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
             (Some(first), Some(longest)) if first > longest => {
-                return Err(Error::argument(message![
+                return refuse(message![
                     Setting::PollInterval,
                     format!(" ({first}) is longer than "),
                     Setting::MaxPollInterval,
                     format!(" ({longest})"),
-                ]));
+                ]);
             }
             (Some(first), longest) => {
                 (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first)))
@@ -101,13 +93,13 @@ impl WaitOptions {
             .iter()
             .find(|status| status.trim().is_empty() || *status == ACTIVE)
         {
-            return Err(Error::argument(message![
+            return refuse(message![
                 Setting::Final,
                 format!(
                     " must name statuses of a job that has ended, not {:?}",
                     safe(wrong, MAX_STATUS)
                 ),
-            ]));
+            ]);
         }
         Ok(Wait {
             timeout: self
@@ -123,7 +115,7 @@ impl WaitOptions {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Target {
     pub project: Segment,
     pub id: Segment,
@@ -220,17 +212,25 @@ async fn until_final(
                     unknown_statuses.push(job.status.clone());
                 }
                 observer.polled(&job).await;
+                if is_final && !stale && !(wait.check && job.is_failed()) {
+                    return Ok(job);
+                }
                 if is_final && !stale {
-                    return finish(job, wait.check, target.is_named, observer);
+                    let named = target.is_named;
+                    let what = format!("job {} failed", job.id.shown());
+                    observer.failed(Some(job));
+                    let message = message![what, Advice::LookAtJob { named }];
+                    return Err(Error::new(Kind::JobFailed, message));
                 }
                 last = Some(job);
                 None
             }
+            // The next poll may succeed, or the job may not exist yet.
             Err(error)
-                if is_tolerated(
-                    &error,
-                    missing_until.is_some_and(|until| poll_begun < until),
-                ) =>
+                if error.transient
+                    || error.kind == Kind::Status
+                        && error.status == Some(404)
+                        && missing_until.is_some_and(|until| poll_begun < until) =>
             {
                 Some(error)
             }
@@ -270,12 +270,6 @@ async fn until_final(
     }
 }
 
-/// Whether a failed poll is tolerated: the next may succeed, or the job may not exist yet.
-fn is_tolerated(error: &Error, may_be_missing: bool) -> bool {
-    let missing = error.kind == Kind::Status && error.status == Some(404);
-    error.transient || (missing && may_be_missing)
-}
-
 /// The time of the next poll, and whether the service asked for it. The interval grows.
 fn next_poll(
     client: &Client,
@@ -295,18 +289,6 @@ fn next_poll(
 /// Sleeps until `at`, but no longer than `until`.
 async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
-}
-
-fn finish(job: Job, check: bool, is_named: bool, observer: &dyn JobObserver) -> Result<Job> {
-    if check && job.is_failed() {
-        let message = message![
-            format!("job {} failed", job.id.shown()),
-            Advice::LookAtJob { named: is_named }
-        ];
-        observer.failed(Some(job));
-        return Err(Error::new(Kind::JobFailed, message));
-    }
-    Ok(job)
 }
 
 fn too_late(

@@ -1,4 +1,5 @@
-//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`.
+//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`, `client/call.rs` and
+//! `config/options.rs`.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub enum ColumnKind {
 }
 
 /// A field that every row of an endpoint has a column for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
@@ -34,7 +35,7 @@ pub enum PagedBy {
     Nothing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its name: that of the client's method and of the dataset's partition, and of a command unless an option of another one shows it.
     pub name: &'static str,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::url::{Segment, Template, encoded};
 use crate::dates::Moment;
 use crate::dates::slices::{self, Every, Slice};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::{Endpoint, OTHER, PagedBy};
 use crate::listing::page::Page;
@@ -25,7 +25,7 @@ use crate::text::message::{Setting, message};
 const DATES: [&str; 2] = ["dateFrom", "dateTo"];
 
 /// A listing with its filters. A checkpoint must agree with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listing {
     /// The path, with its placeholders.
@@ -93,9 +93,7 @@ impl Listing {
         let is_empty = names.iter().any(|name| name.is_empty());
         names.sort_unstable();
         if is_empty || !names.is_sorted_by(|one, other| one < other) {
-            return Err(Error::argument(
-                "the rows, the flag for more and the cursor must be different fields",
-            ));
+            return refuse("the rows, the flag for more and the cursor must be different fields");
         }
         Ok(Self {
             path: path.as_str().to_owned(),
@@ -163,10 +161,10 @@ impl Listing {
     pub(crate) fn check(&self) -> Result<()> {
         Template::parse(message![Setting::Resume, ": path"], &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
-            return Err(Error::argument(message![
+            return refuse(message![
                 Setting::Resume,
                 ": the path is not that of a known listing"
-            ]));
+            ]);
         }
         check_query(&self.query)?;
         self.slices()?;
@@ -258,9 +256,9 @@ pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, St
 fn check_query(query: &[(String, String)]) -> Result<()> {
     let mut names = query.iter().map(|(name, _)| name.as_str());
     match names.find(|name| matches!(*name, "limit" | "offset" | CURSOR)) {
-        Some(name) => Err(Error::argument(format!(
+        Some(name) => refuse(format!(
             "the query must not contain {name:?}: the paging sets it"
-        ))),
+        )),
         None => Ok(()),
     }
 }

@@ -33,7 +33,7 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
 }
 
 /// One answer of a paged endpoint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Page {
     pub rows: Rows,
     pub totals: Option<Totals>,

@@ -161,14 +161,11 @@ impl Rows {
 
     /// How many values do not fit their columns.
     pub(crate) fn misfits(&self) -> u64 {
-        let extras = self
-            .others
-            .iter()
-            .filter_map(|(_, other)| other.as_object());
+        let others = self.others.iter();
+        let extras = others.filter_map(|(_, other)| other.as_object());
         let names = extras.flat_map(Map::keys);
-        names
-            .filter(|name| position(self.fields, name).is_some())
-            .count() as u64
+        let misfits = names.filter(|name| position(self.fields, name).is_some());
+        misfits.count() as u64
     }
 
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
@@ -222,10 +219,7 @@ impl Rows {
             {
                 keys.push((kept.len, *key));
             }
-            for (column, values) in kept.columns.iter_mut().zip(&self.columns) {
-                column.push(values.cell(row.at));
-            }
-            kept.end_row(row.other.cloned());
+            kept.push_row(&row);
         }
         *self = Self {
             key: self.key,

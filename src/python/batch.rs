@@ -52,7 +52,7 @@ impl BatchResults {
     }
 
     /// The report of the jobs that have ended. After an interruption also of those that were begun.
-    pub fn report(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    pub fn report(&self, py: Python<'_>) -> Returned {
         for (at, ended) in self.batch.rest() {
             self.keep(py, at, ended)?;
         }

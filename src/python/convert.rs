@@ -259,7 +259,7 @@ pub fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The error for an attribute that a table or a listing lacks. It names the method to use.
-pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> Returned {
     // Other libraries often ask for protocols by names with an underscore.
     if name.starts_with('_') {
         let class = object.get_type().name()?;
@@ -407,7 +407,7 @@ fn number<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
 }
 
 /// JSON-ready Python data as JSON, by Python's own encoder. `pythonize` would send a NaN as null.
-pub fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub fn json_in(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
@@ -417,7 +417,7 @@ pub fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         .extract()?;
     serde_json::from_str(&text).map_err(|error| {
         PyValueError::new_err(format!(
-            "{what} cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
+            "json cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
         ))
     })
 }
@@ -433,7 +433,7 @@ pub fn call_hook<'py>(
     module: &str,
     name: &str,
     arguments: impl Arguments<'py>,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     Ok(hook(py, module, name)?.call_out(arguments)?.unbind())
 }
 
@@ -443,18 +443,13 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'p
 }
 
 /// A named tuple of `docplatform.types`.
-pub fn named_tuple<'py>(
-    py: Python<'py>,
-    class: &str,
-    values: impl Arguments<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    import(py, "docplatform.types")?
-        .getattr(class)?
-        .call_out(values)
+pub fn named_tuple<'py>(py: Python<'py>, class: &str, values: impl Arguments<'py>) -> Returned {
+    let class = import(py, "docplatform.types")?.getattr(class)?;
+    class.call_out(values).map(Bound::unbind)
 }
 
-pub fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))?.unbind())
+pub fn totals(py: Python<'_>, totals: Totals) -> Returned {
+    named_tuple(py, "Totals", (totals.human, totals.ai, totals.total))
 }
 
 /// The items of a `dict[str, str]`.

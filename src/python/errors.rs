@@ -97,7 +97,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     Ok(exception)
 }
 
-pub fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
+pub fn attempt_to_py(py: Python<'_>, attempt: &Attempt) -> Returned {
     convert::named_tuple(
         py,
         "Attempt",

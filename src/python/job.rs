@@ -16,7 +16,7 @@ pub struct PyJob {
     pub inner: job::Job,
 }
 
-pub fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
+pub fn wrap(py: Python<'_>, job: job::Job) -> Returned {
     PyJob { inner: job }.into_py_any(py)
 }
 
@@ -95,7 +95,7 @@ impl PyJob {
         )
     }
 
-    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn _repr_html_(slf: &Bound<'_, Self>) -> Returned {
         convert::call_hook(slf.py(), "notebook", "job", (slf,))
     }
 

@@ -38,12 +38,7 @@ pub fn debugs(py: Python<'_>) -> PyResult<bool> {
 }
 
 /// Calls a user's function that only watches. Its errors are logged.
-pub fn watch(
-    py: Python<'_>,
-    name: &str,
-    function: &Py<PyAny>,
-    value: Bound<'_, PyAny>,
-) -> PyResult<()> {
+pub fn watch(py: Python<'_>, name: &str, function: &Py<PyAny>, value: Py<PyAny>) -> PyResult<()> {
     let [.., watch] = hooks(py)?;
     watch.bind(py).call_out((name, function, value)).map(drop)
 }

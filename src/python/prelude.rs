@@ -10,7 +10,7 @@ pub(super) use pyo3::gc::{PyTraverseError, PyVisit};
 pub(super) use pyo3::intern;
 pub(super) use pyo3::prelude::*;
 pub(super) use pyo3::sync::PyOnceLock;
-pub(super) use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple, PyType};
+pub(super) use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple, PyType};
 
 pub(super) use crate::client::{Client, WaitOrStop};
 pub(super) use crate::config::url::Segment;
@@ -22,3 +22,6 @@ pub(super) use crate::python::convert::ProjectId;
 pub(super) use crate::python::{convert, errors};
 pub(super) use crate::text::message::{Advice, Message, Setting, message};
 pub(super) use crate::text::safe;
+
+/// The result of a function that Python calls: an object, or an exception.
+pub(super) type Returned = PyResult<Py<PyAny>>;

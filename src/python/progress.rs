@@ -6,11 +6,6 @@ use crate::client::observer::Waiting;
 use crate::python::prelude::*;
 use crate::python::{bridge, job};
 
-/// The units of exports, of trends and syncs, and of batches of jobs.
-pub const ROWS: &str = "rows";
-pub const SLICES: &str = "slices";
-pub const JOBS: &str = "jobs";
-
 /// Whether progress is shown: as the caller said, or else on a terminal and in a notebook.
 pub fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
     match said {
@@ -19,7 +14,7 @@ pub fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
     }
 }
 
-/// A progress bar for at most `most` of a `unit`, if it is wanted and possible.
+/// A progress bar for at most `most` of a `unit` ("rows", "slices" or "jobs"), if it is wanted and possible.
 pub fn bar(
     py: Python<'_>,
     wanted: Option<bool>,

@@ -128,42 +128,36 @@ pub async fn compare(
     };
     let mut reader = SliceReader::new(client, observer);
     let (mut warnings, mut running) = (Vec::new(), Vec::new());
-    if let Some(finding) = uneven(now, before) {
+    let [days, days_before] = [now, before].map(|period| period.days.count());
+    // No two months differ by more than a tenth.
+    if days.min(days_before) * 10 < days.max(days_before) * 9 {
+        let finding = Finding::Uneven {
+            now: now.days,
+            before: before.days,
+        };
         warnings.push(finding.to_string());
         reader.observer.found(vec![finding]);
     }
-    let (mut periods, mut totals) = (
-        [PeriodCounts::default(), PeriodCounts::default()],
-        [Totals::default(); 2],
-    );
+    let (mut periods, mut totals) = <([PeriodCounts; 2], [Totals; 2])>::default();
     for ((period, side), totals) in [now, before].into_iter().zip(&mut periods).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
-        begins(Checkpoint::new(
-            base_url,
-            listing,
-            endpoint.max_page_size,
-            0,
-        ));
+        let page_size = endpoint.max_page_size;
+        begins(Checkpoint::new(base_url, listing, page_size, 0));
         let take = |page: CheckedPage| side.add(&page.rows);
         let read = reader.read(of, project, period.days, false, None, take);
         let (of_all, found) = read.await?;
         *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
-        warnings.extend(
-            found
-                .into_iter()
-                .map(|found| format!("{}: {found}", period.name())),
-        );
+        let name = period.name();
+        warnings.extend(found.into_iter().map(|found| format!("{name}: {found}")));
         if period.days.to > client.today() {
             running.push(period.days.to);
             warnings.push(format!(
-                "{} is not over, so its numbers are of fewer days",
-                period.name()
+                "{name} is not over, so its numbers are of fewer days"
             ));
         } else if reader.is_open(of, project, period.days).await? {
             warnings.push(format!(
-                "{} may still change, because it ended only recently",
-                period.name()
+                "{name} may still change, because it ended only recently"
             ));
         }
     }
@@ -178,7 +172,7 @@ pub async fn compare(
 impl Compared {
     /// Puts the rows of two periods side by side, and judges them.
     pub fn of_rows([now, before]: [&Rows; 2], totals: [Totals; 2]) -> Self {
-        let mut periods = [PeriodCounts::default(), PeriodCounts::default()];
+        let mut periods = <[PeriodCounts; 2]>::default();
         for (side, rows) in periods.iter_mut().zip([now, before]) {
             side.add(rows);
         }
@@ -197,16 +191,6 @@ impl Compared {
             paces,
         }
     }
-}
-
-/// A finding if one of two periods is more than a tenth shorter. No two months differ that much.
-fn uneven(now: Period, before: Period) -> Option<Finding> {
-    let [days, days_before] = [now.days.count(), before.days.count()];
-    let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
-    is_uneven.then_some(Finding::Uneven {
-        now: now.days,
-        before: before.days,
-    })
 }
 
 /// The counts of people, AI agents and all.

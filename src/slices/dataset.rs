@@ -16,7 +16,7 @@ use crate::clock::Millis;
 use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::slices::Every;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::export::observer::ExportObserver;
 use crate::export::page::{FetchedPage, PageRequest, Source};
 use crate::listing::Listing;
@@ -31,7 +31,7 @@ use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
 /// The owners whose exports are read, if several share a store.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct OwnerFilter {
     pub base_url: Option<String>,
     /// The organization: its name, or as the store writes it.
@@ -88,24 +88,18 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     if accounts.len() < 2 {
         return Ok(());
     }
-    let accounts: Vec<_> = accounts
-        .iter()
-        .map(|(url, name)| {
-            let url = Setting::BaseUrl.to(url.as_str());
-            message![url, ", ", Setting::Organization.to(name.as_str())]
-        })
-        .collect();
     let mut text =
         message!["the store has data of several addresses or organizations: name one of them: "];
-    for (at, account) in accounts.into_iter().enumerate() {
-        text.push(if at == 0 { "" } else { "; " });
-        text.push(account);
+    for (at, (url, name)) in accounts.into_iter().enumerate() {
+        let url = Setting::BaseUrl.to(url.as_str());
+        let name = Setting::Organization.to(name.as_str());
+        text.push(message![if at == 0 { "" } else { "; " }, url, ", ", name]);
     }
-    Err(Error::argument(text))
+    refuse(text)
 }
 
 /// The slices to read.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
     /// Their length. A table never has slices of several lengths, because unique visitors do not add up.
@@ -145,10 +139,7 @@ impl SliceSelection {
                 other.days.to,
             );
             let every = self.every.as_str().to_owned();
-            return Err(Error::argument(message![
-                what,
-                Advice::FetchSlices { every }
-            ]));
+            return refuse(message![what, Advice::FetchSlices { every }]);
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
         Ok(wanted)
@@ -165,8 +156,7 @@ pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
         .map(|id| format!("{:?}", safe(id, 60)))
         .collect();
     match ids.len() {
-        0 => "none".to_owned(),
-        1..=5 => shown.join(", "),
+        ..=5 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), more - 5),
     }
 }

@@ -44,7 +44,7 @@ fn float(count: i128) -> f64 {
 }
 
 /// The counts of a path, of one kind of readers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Pair {
     pub before: i64,
     pub now: i64,
@@ -70,7 +70,7 @@ impl Pair {
 }
 
 /// The growth of a typical path, and how much paths differ from it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct SitePace {
     /// The readers of a typical path, as a multiple of those before.
     pub ratio: f64,
@@ -245,7 +245,7 @@ named_enum! {
 }
 
 /// All paths with the same first segment. Its sums are visits of paths, and not readers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Section {
     /// The first segment, such as `/guides`.
     pub name: String,
@@ -263,7 +263,7 @@ pub fn section_of(path: &str) -> String {
 }
 
 /// The change of a whole site.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug)]
 pub struct SiteChange {
     /// The change that the calendar cannot explain, as a fraction; `None` if there are readers, and were none before.
     pub change: Option<f64>,

@@ -9,7 +9,7 @@ pub mod reading;
 pub mod sync;
 pub mod trend;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::listing::endpoint::Endpoint;
 use crate::store::Content;
 use crate::text::message::{Setting, message};
@@ -30,12 +30,12 @@ impl Subject {
                 content: Content::of(by_path),
             });
         }
-        Err(Error::argument(message![
+        refuse(message![
             Setting::ByPath.to(false),
             format!(
                 " reads totals, which the service does not have of {}: leave it out",
                 endpoint.name
             ),
-        ]))
+        ])
     }
 }

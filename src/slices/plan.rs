@@ -13,7 +13,7 @@ use crate::store::{Content, Export, Range, StoredRange};
 /// The number of ranges for an estimate: days of a whole week, because weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Plan {
     pub content: Content,
     pub slices: Vec<PlannedSlice>,
@@ -21,7 +21,7 @@ pub struct Plan {
     pub hours: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct PlannedSlice {
     pub slice: Slice,
     pub requests: u64,
@@ -189,10 +189,7 @@ impl PlannedSlice {
         alike.sort_by_key(|(days, _)| (days.from - self.slice.from).get_days().abs());
         alike.truncate(MAX_NEIGHBOURS);
         let sum: u64 = alike.iter().map(|(_, rows)| *rows).sum();
-        let mean = u64::try_from(alike.len())
-            .ok()
-            .filter(|count| *count > 0)
-            .map(|count| sum.div_ceil(count));
+        let mean = (!alike.is_empty()).then(|| sum.div_ceil(alike.len() as u64));
         let Some(rows) = mean.max(least) else { return };
         let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));

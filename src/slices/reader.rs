@@ -1,4 +1,4 @@
-//! The loop over slices. Trend, comparison, sync and stored ranges use this one.
+//! Reads a slice page by page, or its totals. Trend, comparison and sync read theirs here.
 
 use std::sync::Arc;
 

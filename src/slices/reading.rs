@@ -4,7 +4,7 @@ use crate::clock::Millis;
 use crate::config::url::MAX_SEGMENT;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::listing::page::Totals;
 use crate::slices::Subject;
 use crate::slices::dataset::{OwnerFilter, read, some};
@@ -13,7 +13,7 @@ use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct StoreQuery {
     pub of: Subject,
     /// The project; `None`: the only one in the store.
@@ -88,11 +88,11 @@ impl StoreQuery {
             Some(wanted) => Ok(wanted.clone()),
             None => match ids().next() {
                 Some(only) if ids().all(|id| id == only) => Ok(only.to_owned()),
-                Some(_) => Err(Error::argument(message![
+                Some(_) => refuse(message![
                     "the store has several projects: name one with ",
                     Setting::ProjectId,
                     format!("; it has {}", some(ids())),
-                ])),
+                ]),
                 None => {
                     let owner = &self.owner;
                     let named = owner.base_url.is_some() || owner.organization.is_some();
@@ -107,7 +107,7 @@ impl StoreQuery {
                         ]);
                     }
                     text.push(message![" yet", Advice::FillStore {}]);
-                    Err(Error::argument(text))
+                    refuse(text)
                 }
             },
         }

@@ -40,7 +40,7 @@ pub struct SyncScope {
 }
 
 /// Counts of slices, requests and rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SyncCounts {
     /// Slices in all, over all projects.
     pub slices: u64,

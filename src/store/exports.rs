@@ -38,7 +38,7 @@ impl Content {
 }
 
 /// A listing's path and dates, as they go on the wire.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Range {
     pub project_id: Option<String>,
     /// The path, with its placeholders.
@@ -92,7 +92,7 @@ pub struct Export {
 }
 
 /// The stored exports of a range.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct StoredRange {
     /// Finished, and final when it was begun. It is not fetched again.
     pub finished: Option<Export>,
@@ -178,10 +178,30 @@ impl Exports {
                 true => StoredRange::default(),
                 false => stored_range(transaction, account, &range, content, page_size, now)?,
             };
-            match found.finished.or(found.unfinished) {
-                Some(export) => Ok(export),
-                None => insert(transaction, account, &range, content, page_size, now),
+            if let Some(export) = found.finished.or(found.unfinished) {
+                return Ok(export);
             }
+            transaction.execute(
+                "INSERT INTO export
+                     (account, project_id, path, date_from, date_to, kind, page_size, begun)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                (
+                    account,
+                    &range.project_id,
+                    &range.path,
+                    &range.date_from,
+                    &range.date_to,
+                    content.as_str(),
+                    page_size,
+                    now,
+                ),
+            )?;
+            Ok(Export {
+                id: transaction.last_insert_rowid(),
+                page_size,
+                begun: now,
+                ..Export::default()
+            })
         });
         self.0.store.run(begin).await
     }
@@ -239,36 +259,6 @@ impl Exports {
         let take = move |_: &mut _| take_sync(client.store.path());
         self.0.store.run(take).await
     }
-}
-
-fn insert(
-    transaction: &Transaction<'_>,
-    account: i64,
-    range: &Range,
-    content: Content,
-    page_size: u32,
-    now: Millis,
-) -> Result<Export, Fault> {
-    transaction.execute(
-        "INSERT INTO export (account, project_id, path, date_from, date_to, kind, page_size, begun)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        (
-            account,
-            &range.project_id,
-            &range.path,
-            &range.date_from,
-            &range.date_to,
-            content.as_str(),
-            page_size,
-            now,
-        ),
-    )?;
-    Ok(Export {
-        id: transaction.last_insert_rowid(),
-        page_size,
-        begun: now,
-        ..Export::default()
-    })
 }
 
 fn stored_range(
@@ -401,17 +391,20 @@ fn put(
     let ended =
         "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
          FROM export WHERE id = ?1";
-    let ended = transaction.query_row(ended, [export], |row| row.get(0))?;
-    Ok(ended && finish(transaction, export, page.seen)?)
-}
-
-/// Closes it, if it is whole.
-fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bool, Fault> {
+    if !transaction.query_row(ended, [export], |row| row.get(0))? {
+        return Ok(false);
+    }
     let walk = Walk::of(transaction, export)?;
     transaction.execute(
         "UPDATE export SET finished = ?2, pages = ?3, rows = ?4
          WHERE id = ?1 AND finished IS NULL AND (kind = 'totals' OR ?5)",
-        (export, seen, wire(walk.pages), wire(walk.rows), walk.whole),
+        (
+            export,
+            page.seen,
+            wire(walk.pages),
+            wire(walk.rows),
+            walk.whole,
+        ),
     )?;
     if walk.whole {
         // Prefetched pages may lie beyond the end, or between the others.

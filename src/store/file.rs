@@ -2,8 +2,9 @@
 //! it.
 
 use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;
@@ -30,7 +31,7 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     };
     match directory.canonicalize() {
         Ok(directory) => Ok(directory.join(name)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Fault::NoDirectory),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Fault::NoDirectory),
         Err(error) => Err(error.into()),
     }
 }
@@ -70,7 +71,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
             if matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
-            ) && !fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) =>
+            ) && !has(path, "-wal") =>
         {
             ours(connect_still(path))?
         }
@@ -86,47 +87,35 @@ fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
     let connection = opened?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let found = version(&connection.unchecked_transaction()?)?;
-    if found.is_some() {
-        Ok(connection)
-    } else {
-        Err(Fault::Missing)
-    }
+    found.map(|_| connection).ok_or(Fault::Missing)
 }
 
 /// Checks the file before SQLite opens it.
 fn look(path: &Path) -> Result<(), Fault> {
     // Checked first: another process creates the file before its log.
-    let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let has_log = has(path, "-wal");
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && has_log => {
-            return Err(Fault::LogAlone("missing"));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Fault::Missing),
-        Err(error) => return Err(error.into()),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+        Err(_) if has_log => return Err(Fault::LogAlone("missing")),
+        Err(_) => return Err(Fault::Missing),
     };
-    if found.is_symlink() {
-        return Err(Fault::NotAFile("a symbolic link"));
-    }
-    if !found.is_file() {
-        return Err(Fault::NotAFile(if found.is_dir() {
-            "a directory"
-        } else {
-            "not a plain file"
-        }));
-    }
-    if has_log && found.len() == 0 {
-        return Err(Fault::LogAlone("empty"));
-    }
-    // SQLite takes a single byte for an empty file.
-    if found.len() == 1 {
-        return Err(Fault::NoDatabase);
-    }
-    // SQLite would apply a journal, and so change a file that may not be a store.
-    if fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0) {
-        return Err(Fault::Unfinished);
-    }
-    Ok(())
+    Err(match found.len() {
+        _ if found.is_symlink() => Fault::NotAFile("a symbolic link"),
+        _ if found.is_dir() => Fault::NotAFile("a directory"),
+        _ if !found.is_file() => Fault::NotAFile("not a plain file"),
+        0 if has_log => Fault::LogAlone("empty"),
+        // SQLite takes a single byte for an empty file.
+        1 => Fault::NoDatabase,
+        // SQLite would apply a journal, and so change a file that may not be a store.
+        _ if has(path, "-journal") => Fault::Unfinished,
+        _ => return Ok(()),
+    })
+}
+
+/// Whether there is something in the file beside it.
+fn has(path: &Path, suffix: &str) -> bool {
+    fs::metadata(beside(path, suffix)).is_ok_and(|found| found.len() > 0)
 }
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
@@ -219,18 +208,13 @@ fn create(path: &Path) -> Result<(), Fault> {
     );
     let made = make(&new).and_then(|()| match fs::hard_link(&new, path) {
         // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         // The file system has no links.
         Err(_) if !path.exists() => Ok(fs::rename(&new, path)?),
         other => Ok(other?),
     });
     let _ = fs::remove_file(&new);
     made
-}
-
-/// Creates a file for its owner alone. An error if there is one.
-fn create_empty(path: &Path) -> io::Result<()> {
-    private().create_new(true).open(path).map(drop)
 }
 
 /// Options to write a file, which only its owner may read if it is new.
@@ -243,7 +227,7 @@ pub(super) fn private() -> fs::OpenOptions {
 }
 
 fn make(path: &Path) -> Result<(), Fault> {
-    create_empty(path)?;
+    private().create_new(true).open(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     fill(&mut connection)?;
     use_log(&connection)?;
@@ -260,11 +244,10 @@ fn make_private(path: &Path) -> Result<(), Fault> {
         };
         if found.is_file() && found.permissions().mode() & 0o077 != 0 {
             let set = fs::set_permissions(&file, fs::Permissions::from_mode(0o600));
-            match set {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Fault::Open(error));
-                }
-                _ => {}
+            if let Err(error) = set
+                && error.kind() != ErrorKind::NotFound
+            {
+                return Err(Fault::Open(error));
             }
         }
     }

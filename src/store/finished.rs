@@ -15,7 +15,7 @@ use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
 
 /// A finished export with its rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct FinishedExport {
     /// Its number in the store.
     pub export: i64,

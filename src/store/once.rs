@@ -27,7 +27,7 @@ const JOB_IS_FREE: &str = "(message_to IS NOT NULL OR NOT EXISTS (
     AND name <> ?3 AND job = ?5 AND message_to IS NULL))";
 
 /// A name, in its project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct OnceKey {
     pub project_id: String,
     pub name: String,
@@ -41,7 +41,7 @@ impl fmt::Display for OnceKey {
 }
 
 /// The request of a name: the creation of a job, or a message to one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct NamedWrite {
     pub prompt: Arc<str>,
     /// The job that a message is for; `None` for a creation.
@@ -49,7 +49,7 @@ pub struct NamedWrite {
 }
 
 /// A name in the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Creation {
     pub key: OnceKey,
     /// As in [`NamedWrite`].
@@ -61,7 +61,7 @@ pub struct Creation {
 }
 
 /// A job that was created, or got a message, under a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct CreatedJob {
     pub id: String,
     /// As the service showed it; `None` if the caller named the id.
@@ -84,7 +84,7 @@ pub enum NameRecord {
 }
 
 /// The state of a name in a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum NameState {
     /// Its job is known.
     Created,

@@ -45,10 +45,8 @@ impl StoredPage {
     /// The offset of the next page. After a short page it is the number of rows that came.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
-        self.offset.saturating_add(match short {
-            true => self.rows,
-            false => self.asked.into(),
-        })
+        let step = if short { self.rows } else { self.asked.into() };
+        self.offset.saturating_add(step)
     }
 }
 

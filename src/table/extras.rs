@@ -31,7 +31,7 @@ pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// The extra fields that have columns, in the order of their first appearance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct ExtraNames {
     places: HashMap<String, usize>,
     order: Vec<String>,

@@ -40,27 +40,26 @@ impl WholeFile {
 
     /// The same with the temporary name in another folder of the file system, where readers of the target's do not look.
     pub fn create_in(temporary_folder: Option<&Path>, target: &Path) -> io::Result<Self> {
+        let fail = |number| Err(io::Error::from_raw_os_error(number));
         if target.as_os_str().is_empty() {
-            return Err(io::Error::from_raw_os_error(ENOENT));
+            return fail(ENOENT);
         }
         // A path that ends like a folder's, whether the folder exists or not.
         let name = target.file_name().map(OsStr::as_encoded_bytes);
         if name.is_none_or(|name| !target.as_os_str().as_encoded_bytes().ends_with(name)) {
-            return Err(io::Error::from_raw_os_error(EISDIR));
+            return fail(EISDIR);
         }
         // The process may change its working directory meanwhile.
         let target = std::path::absolute(target)?;
         let before = match fs::metadata(&target) {
-            Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
+            Ok(found) if found.is_dir() => return fail(EISDIR),
             Ok(found) if !found.is_file() || is_in_dev(&target) => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
                     "it is not a regular file, and only such a file can be replaced: give another path",
                 ));
             }
-            Ok(found) if found.permissions().readonly() => {
-                return Err(io::Error::from_raw_os_error(EACCES));
-            }
+            Ok(found) if found.permissions().readonly() => return fail(EACCES),
             Ok(found) => {
                 // A user who may not write it may not replace it either, though the folder would let them.
                 File::options().append(true).open(&target)?;
@@ -83,11 +82,7 @@ impl WholeFile {
             (Draft::Named(file), path)
         };
         // Opened now, because a failure after the rename would be reported although the file is in its place.
-        let folder = if cfg!(unix) {
-            File::open(home).ok()
-        } else {
-            None
-        };
+        let folder = File::open(home).ok().filter(|_| cfg!(unix));
         Ok(Self {
             draft,
             path,

@@ -10,7 +10,7 @@ use crate::listing::rows::{Row, instant};
 use crate::table::extras::{self, ExtraNames};
 use crate::table::layout::Layout;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Format {
     /// Comma-separated values with a header, as RFC 4180 has them, lines ending in a line feed.
     Csv {
@@ -72,7 +72,7 @@ impl Encoder {
                     .terminator(Terminator::Any(b'\n'))
                     .from_writer(out);
                 if self.headed.is_none() {
-                    writer.write_record(header(layout, &self.more, escape_formulas))?;
+                    writer.write_record(self.header(escape_formulas))?;
                     self.headed = Some(self.more.len());
                 }
                 for row in rows {
@@ -96,6 +96,12 @@ impl Encoder {
                 writer.flush()
             }
         }
+    }
+
+    fn header(&self, guard: bool) -> impl Iterator<Item = String> {
+        let more = self.more.iter();
+        let more = more.map(move |name| defused(&self.layout.extra(name), guard).into_owned());
+        self.layout.names().map(str::to_owned).chain(more)
     }
 
     /// Writes the header if there was no row.
@@ -127,7 +133,7 @@ impl Encoder {
         let mut writer = WriterBuilder::new()
             .terminator(Terminator::Any(b'\n'))
             .from_writer(mended);
-        writer.write_record(header(self.layout, &self.more, escape_formulas))?;
+        writer.write_record(self.header(escape_formulas))?;
         let known = self.layout.names().count();
         let mut record = csv::ByteRecord::new();
         while reader.read_byte_record(&mut record)? {
@@ -138,17 +144,6 @@ impl Encoder {
         }
         writer.flush()
     }
-}
-
-fn header(
-    layout: Layout,
-    more: &ExtraNames,
-    escape_formulas: bool,
-) -> impl Iterator<Item = String> {
-    let more = more
-        .iter()
-        .map(move |name| defused(&layout.extra(name), escape_formulas).into_owned());
-    layout.names().map(str::to_owned).chain(more)
 }
 
 fn write_cell<W: io::Write>(

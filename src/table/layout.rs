@@ -12,7 +12,7 @@ const SERVICE: &str = "service_";
 pub const DAYS: [&str; 3] = ["date_from", "date_to", "days"];
 
 /// The columns before those of extra fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Layout {
     /// Whether each row names its days.
     pub days: bool,

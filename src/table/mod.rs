@@ -20,7 +20,7 @@ use jiff::civil::{Date, date};
 use serde_json::Value;
 
 use crate::dates::slices::Slice;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::listing::columns::Column;
 use crate::listing::endpoint::{ColumnKind, position};
 use crate::listing::rows::{Row, Rows, RowsBuilder};
@@ -105,11 +105,11 @@ impl Table {
         if known.is_empty() {
             known.push("this table has none".to_owned());
         }
-        Err(Error::argument(format!(
+        refuse(format!(
             "by must be a column of numbers or times ({}); it is {:?}",
             known.join(", "),
             safe(by, 60)
-        )))
+        ))
     }
 
     /// The table of these rows, in this order.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Unexpected, Visitor};
 
-use crate::text;
+use crate::text::{redact, safe};
 
 /// The longest message of a parser that is kept, in characters. It is far more than is shown, because secrets are searched for
 /// before the text is cut.
@@ -51,20 +51,14 @@ pub fn parse_as<T>(
     let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
     let mut parser = serde_json::Deserializer::from_str(&mended);
     let mut track = serde_path_to_error::Track::new();
-    let value = seed
-        .deserialize(serde_path_to_error::Deserializer::new(
-            &mut parser,
-            &mut track,
-        ))
-        .map_err(|error| {
-            let path = track.path().to_string();
-            let place = if path == "." {
-                String::new()
-            } else {
-                format!("{path}: ")
-            };
-            text::safe(&format!("{place}{error}"), MAX_JSON_ERROR)
-        })?;
+    let tracked = serde_path_to_error::Deserializer::new(&mut parser, &mut track);
+    let value = seed.deserialize(tracked).map_err(|error| {
+        let place = match track.path().to_string() {
+            all if all == "." => String::new(),
+            path => path + ": ",
+        };
+        safe(&format!("{place}{error}"), MAX_JSON_ERROR)
+    })?;
     parser.end().map_err(|error| error.to_string())?;
     Ok(Parsed { value, repaired })
 }
@@ -116,24 +110,20 @@ fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
         rest = after;
     }
     mended.push_str(rest);
-    if mended == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(mended)
+    match mended == text {
+        true => text.into(),
+        false => mended.into(),
     }
 }
 
 /// The UTF-16 unit of the `\uXXXX` that `text` starts with.
 fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    let all_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
-    all_hex
-        .then(|| u16::from_str_radix(digits, 16).ok())
-        .flatten()
+    let unit = redact::hex(text.strip_prefix("\\u")?.get(..4)?)?;
+    u16::try_from(unit).ok()
 }
 
 /// A count: a whole number from 0 to 2^63-1. The service's numbers are JSON numbers, so 12.0 is 12.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Count(pub i64);
 
 impl<'de> Deserialize<'de> for Count {
@@ -161,39 +151,33 @@ impl<'de> Visitor<'de> for CountVisitor {
     /// them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
-        whole(number.as_str())
-            .filter(|count| *count >= 0)
-            .map(Count)
-            .ok_or_else(|| {
-                serde::de::Error::invalid_value(
-                    Unexpected::Other(&format!("number {number}")),
-                    &self,
-                )
-            })
+        let count = whole(number.as_str()).filter(|count| *count >= 0);
+        count.map(Count).ok_or_else(|| {
+            let number = format!("number {number}");
+            serde::de::Error::invalid_value(Unexpected::Other(&number), &self)
+        })
     }
 }
 
 /// The value of a JSON number, computed digit by digit; `None` unless it is a whole number below 2^63, whatever its sign.
 pub(crate) fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (negative, mantissa) = mantissa
-        .strip_prefix('-')
-        .map_or((false, mantissa), |rest| (true, rest));
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, mantissa),
+    };
     let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{before}{behind}");
     let digits = all.trim_end_matches('0');
     if digits.is_empty() {
         return Some(0);
     }
-    let point = i64::try_from(before.len())
-        .ok()?
-        .checked_add(exponent.parse().ok()?)?;
-    let zeros = u32::try_from(point.checked_sub(i64::try_from(digits.len()).ok()?)?).ok()?;
-    let value = digits
-        .parse::<i64>()
-        .ok()?
-        .checked_mul(10_i64.checked_pow(zeros)?)?;
-    Some(if negative { -value } else { value })
+    let point = i128::from(exponent.parse::<i64>().ok()?) + before.len() as i128;
+    let zeros = u32::try_from(point - digits.len() as i128).ok()?;
+    let value = digits.parse::<i64>().ok()?;
+    value
+        .checked_mul(10_i64.checked_pow(zeros)?)
+        .map(|value| sign * value)
 }
 
 /// A type error, in the parser's own words, for values that are looked at by hand.

@@ -252,14 +252,8 @@ impl From<Advice> for Part {
     }
 }
 
-impl From<&'static str> for Part {
-    fn from(text: &'static str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Part {
-    fn from(text: String) -> Self {
+impl<T: Into<Cow<'static, str>>> From<T> for Part {
+    fn from(text: T) -> Self {
         Self::Text(text.into())
     }
 }

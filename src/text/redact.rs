@@ -214,7 +214,7 @@ fn unicode(after: &str) -> Option<(char, usize)> {
     Some((char::decode_utf16(pair).next()?.ok()?, 11))
 }
 
-fn hex(digits: &str) -> Option<u32> {
+pub(super) fn hex(digits: &str) -> Option<u32> {
     // `from_str_radix` takes a sign, too.
     let only_digits = digits.len() <= 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     only_digits.then(|| u32::from_str_radix(digits, 16).ok())?

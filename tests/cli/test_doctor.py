@@ -71,7 +71,7 @@ def test_all_settings_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv(f"DOCPLATFORM_{name}")
     monkeypatch.setenv("DOCPLATFORM_API_KEY_FILE", "none.key")
     ended = cli("doctor")
-    assert "cannot be read: none.key: No such file or directory\t" in ended.out
+    assert "cannot be read: none.key: No such file or directory\tcorrect the file\n" in ended.out
     wrong = [name for name, state in states(ended).items() if state == "wrong"]
     assert (ended.status, wrong) == (2, ["address", "project", "API key"])
 

@@ -77,7 +77,9 @@ def test_sync_as_json(cli: Cli) -> None:
 
 def test_a_night_fetches_several_listings_and_says_what_is_left(cli: Cli) -> None:
     night = ("demo", *DAY, "--listing", "views", "--listing", "searches", "--requests-per-hour", "2")
-    assert "requests\t2\n" in cli("sync", *night, "--dry-run").out
+    planned = cli("sync", *night, "--dry-run")
+    assert "requests\t2\n" in planned.out
+    assert "Every 100 or 250 rows of a slice cost a request, depending on the listing." in planned.err
     stopped = document(cli, *night, "--until", "2024-01-01T06:00")
     assert (stopped["listing"], stopped["complete"]) == (["views", "searches"], False)
     assert (stopped["requests"], stopped["left"], stopped["hours"]) == (0, 2, 0.0)

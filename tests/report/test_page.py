@@ -190,6 +190,7 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
         risers=[change("/up", 10, 40)],
         fallers=[change("/auth", 500, 300)],
         vanished=[change("/gone", 90, 0)],
+        sections=[figures.Section("/up", 2, 10, 40, "rose"), figures.Section("/auth", 1, 500, 300)],
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, unfinished=True)
     text = Parsed(page.render(report)).text
@@ -199,7 +200,7 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     assert "January 2026 had not ended when this report was made" in text
     assert "December 2025 had not ended when this report was made" in text
     assert 'class="down"' not in page.render(report)
-    for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished."):
+    for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished.", "on all other pages"):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
     text = Parsed(page.render(alone)).text

@@ -304,6 +304,7 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
         found = summary(cli, file, *there)
         asked_for = [request.path.rsplit("/", 1)[-1] for request in stub.requests]
         assert found["fixes"][0]["path"] == "/guides/deployment"
+        assert {"evidence", "prompt"}.isdisjoint(found["fixes"][0]), "a summary quotes nobody"
         # The visitors are not read a second time.
         assert asked_for.count("visitors") == 8
         command = f"docplatform fix 2026-10 --run /guides/deployment --store docs.db --base-url {stub.url}"

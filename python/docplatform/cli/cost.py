@@ -41,7 +41,7 @@ def show(
             for name, project, ends in parts
         ]
         about = [{"listing": name} | ({"project": project} if project else {}) for name, project, _ in parts]
-        doubt = _floor(max(ENDPOINTS[name].page_size for name in listings))
+        doubt = _floor(*(ENDPOINTS[name].page_size for name in listings))
         tell(session, client, plans, [doubt], about)
 
 
@@ -65,9 +65,10 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
         show(session, ends, listings=[method], every=query.get("every"))
 
 
-def _floor(rows: int) -> str:
+def _floor(*rows: int) -> str:
+    several = " or ".join(f"{one:,}" for one in sorted({*rows}))
     return (
-        f"Every {rows:,} rows of a slice cost a request. Once the store has a range of this listing, the others are "
+        f"Every {several} rows of a slice cost a request{', depending on the listing' * (' ' in several)}. Once the store has a range of this listing, the others are "
         "estimated from it."
     )
 

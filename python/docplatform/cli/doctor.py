@@ -42,6 +42,7 @@ AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 UNSAID = "the service did not say"
+NO_ANSWER = "not checked, because there is no answer that tells"
 SPENT = "wait: the requests of this hour are spent"
 SERVICE, KEY, PROJECT = "service", "key accepted", "project found"
 """The findings about an answer."""
@@ -109,8 +110,9 @@ def _settings(session: Session) -> Iterator[Finding]:
         where, _ = session.api_key()
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
-        file = session.api_key_file or os.environ.get("DOCPLATFORM_API_KEY_FILE")
-        is_file = file is not None and not os.environ.get("DOCPLATFORM_API_KEY")
+        variables = ("DOCPLATFORM_API_KEY", "DOCPLATFORM_API_KEY_FILE")
+        key, file = map(os.environ.get, variables)
+        is_file = session.api_key_file or (file and not key)
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
@@ -315,10 +317,11 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "check the address, the network and the proxy; if your company has its own certificates, name them "
                 "with --ca-bundle"
             )
+    unsaid = NO_ANSWER if name == SERVICE else UNSAID
     found = {
         SERVICE: Finding(SERVICE, "ok", "answered; this cost one request"),
-        KEY: Finding(KEY, "unknown", UNSAID),
-        PROJECT: Finding(PROJECT, "unknown", UNSAID),
+        KEY: Finding(KEY, "unknown", unsaid),
+        PROJECT: Finding(PROJECT, "unknown", unsaid),
         name: Finding(name, state, _said(error), advice),
     }
     return [*found.values()]

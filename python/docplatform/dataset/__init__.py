@@ -1,1 +1,1 @@
-"""Reads a store without a client: its slices, a dataset of them, and parts of either for engines that read in many processes."""
+"""Reads a store without a client: its slices, and a dataset of them."""

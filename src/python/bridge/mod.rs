@@ -1,7 +1,8 @@
 //! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the other.
 //!
 //! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
-//! thread. Every log line, callback and conversion happens there. No worker holds a Python object for longer than a wake-up.
+//! thread. Every log line and callback happens there, and every conversion but those of an `AsyncClient` to frames and files, which take
+//! a thread of asyncio's. No worker holds a Python object for longer than a wake-up.
 
 pub mod callout;
 pub mod cancel;
@@ -24,7 +25,7 @@ pub const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a 
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it and cancels its request; a write of a
 /// command is answered first. It never touches asyncio.
-pub fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+pub fn block(py: Python<'_>, op: Operation) -> Returned {
     if let Some((name, callback)) = op.callbacks.function() {
         refuse_coroutine_function(name, callback.bind(py), NOT_AWAITED)?;
     }
@@ -97,7 +98,7 @@ fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl Face {
     /// Runs `op` to its end, or returns its coroutine.
-    pub fn run(self, py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+    pub fn run(self, py: Python<'_>, op: Operation) -> Returned {
         match self {
             Self::Blocking => block(py, op),
             Self::Async => awaitable(py, op),
@@ -259,7 +260,7 @@ fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
 }
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
-pub fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+pub fn awaitable(py: Python<'_>, op: Operation) -> Returned {
     let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
     drive
         .call_out((DrivenOperation(Mutex::new(OperationState::New(op))),))

@@ -191,7 +191,7 @@ impl Handle {
         requests.map(|left| left.to_string())
     }
 
-    pub fn html(&self, py: Python<'_>, class: &str) -> PyResult<Py<PyAny>> {
+    pub fn html(&self, py: Python<'_>, class: &str) -> Returned {
         let settings = &self.settings;
         let stats = self.stats.snapshot();
         let state = if self.is_closed() { "closed" } else { "open" };
@@ -230,7 +230,7 @@ impl Handle {
         format!("…{}", hint.unwrap_or_default())
     }
 
-    pub fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn stats(&self, py: Python<'_>) -> Returned {
         let [requests, jobs] = self.budgets_left()?;
         let stats = self.stats.snapshot();
         convert::named_tuple(

@@ -9,7 +9,7 @@ use crate::python::batch::BatchResults;
 use crate::python::client::BaseClient;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::python::prelude::*;
-use crate::python::progress::{self, JOBS};
+use crate::python::progress;
 use crate::store::{Creation, NameState};
 
 #[pymethods]
@@ -24,7 +24,7 @@ impl BaseClient {
         once: Option<&Bound<'_, PyAny>>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         self.write_job(
             "Client.create_job",
             py,
@@ -44,7 +44,7 @@ impl BaseClient {
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let (project, job) = self.locate(job, project_id.as_deref())?;
         let get = |client, inbox: Arc<Inbox>| async move {
             job::get(&client, &project, &job.id, None, &*inbox).await
@@ -62,7 +62,7 @@ impl BaseClient {
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         self.write_job(
             "Client.send_message",
             py,
@@ -83,7 +83,7 @@ impl BaseClient {
         job: &Bound<'_, PyAny>,
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let (how, on_poll) = wait_options("wait_for_job", options)?;
         let how = how.validate()?;
         let (project, NamedJob { id, last }) = self.locate(job, project_id.as_deref())?;
@@ -114,7 +114,7 @@ impl BaseClient {
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         self.write_job(
             "Client.run_job",
             py,
@@ -142,7 +142,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let (how, _) = wait_options("run_jobs", options)?;
         let prepare = || {
             let client = self.handle.client()?;
@@ -156,7 +156,7 @@ impl BaseClient {
         };
         let (how, project, names, tasks) = errors::not_sent(py, prepare())?;
         let most = Some(tasks.len() as u64);
-        let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, JOBS)?;
+        let bar = progress::bar(py, Some(progress::wanted(py, progress)?), most, "jobs")?;
         let batch = Batch::new(tasks.len());
         let results = Arc::new(BatchResults {
             batch: Arc::clone(&batch),
@@ -188,7 +188,7 @@ impl BaseClient {
         name: &Bound<'_, PyAny>,
         job: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let name = OnceName::parse(convert::text("name", name)?)?;
         let (project, job) = self.locate_any(job, project_id.as_deref())?;
         let resolve =
@@ -199,7 +199,7 @@ impl BaseClient {
 
     /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it was begun.
     #[pyo3(signature = (*, project_id = None))]
-    fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> PyResult<Py<PyAny>> {
+    fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> Returned {
         let project = self.handle.client()?.project(project_id.as_deref())?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
         let op = self.op("Client._once", list, |py, listed| {
@@ -233,7 +233,7 @@ impl BaseClient {
         once: Option<&Bound<'_, PyAny>>,
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         self.write_job(
             "Client.follow_up",
             py,
@@ -284,7 +284,7 @@ impl BaseClient {
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
         wait: Option<(WaitOptions, Option<Py<PyAny>>)>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let (how, on_poll) = wait.unzip();
         self.write(py, || {
             let how = how.map(WaitOptions::validate).transpose()?;

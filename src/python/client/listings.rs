@@ -24,7 +24,7 @@ macro_rules! listing_methods {
                     py: Python<'_>,
                     period: Option<&Bound<'_, PyAny>>,
                     options: Option<&Bound<'_, PyDict>>,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     let reader = listing_reader(endpoint::$endpoint, &self.handle, period, options)?;
                     rows(py, self.face, reader)
                 }
@@ -60,7 +60,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::thread_id)] thread_id: &str,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let id = Segment::parse(Setting::ThreadId, thread_id)?;
         self.object(
             "Client.conversation",
@@ -85,7 +85,7 @@ impl BaseClient {
         date_to: Option<&Bound<'_, PyAny>>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let dates = dates::range(period, date_from, date_to)?;
         self.object(
             "Client.caller_stats",
@@ -118,7 +118,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::resume)] resume: Option<String>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let arguments = PagingArguments {
             page_size,
             offset,
@@ -156,7 +156,7 @@ impl BaseClient {
         (from, to): (Option<String>, Option<String>),
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let client = self.handle.client()?;
         let call = client.read(
             Template::own(path.to_owned()),

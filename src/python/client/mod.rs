@@ -25,7 +25,7 @@ use crate::python::prelude::*;
 
 /// Panics, for a test of what a bug becomes.
 #[pyfunction]
-pub fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
+pub fn _panic(client: &Bound<'_, BaseClient>) -> Returned {
     #[expect(clippy::panic)]
     let panic = |_| async { panic!("on purpose") };
     let op = Operation::new("Client._panic", panic, |py, ()| Ok(Next::Value(py.None())));
@@ -58,12 +58,12 @@ macro_rules! client_class {
                 Ok(PyClassInitializer::from(base).add_subclass(Self))
             }
 
-            fn $enter(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+            fn $enter(slf: Bound<'_, Self>) -> Returned {
                 BaseClient::enter(slf.into_super(), concat!("Client.", stringify!($enter)))
             }
 
             #[pyo3(signature = (*exception))]
-            fn $exit(slf: &Bound<'_, Self>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+            fn $exit(slf: &Bound<'_, Self>, exception: &Bound<'_, PyTuple>) -> Returned {
                 // An exception passes as it is.
                 let _ = exception;
                 slf.as_super().get().closed(slf.py(), concat!("Client.", stringify!($exit)))
@@ -126,14 +126,14 @@ impl BaseClient {
         }
     }
 
-    fn enter(slf: Bound<'_, Self>, name: &'static str) -> PyResult<Py<PyAny>> {
+    fn enter(slf: Bound<'_, Self>, name: &'static str) -> Returned {
         slf.get().handle.client()?;
         let (py, face) = (slf.py(), slf.get().face);
         let slf = slf.into_any().unbind();
         face.run(py, Operation::ready(name, |_| Ok(Next::Value(slf))))
     }
 
-    fn closed(&self, py: Python<'_>, name: &'static str) -> PyResult<Py<PyAny>> {
+    fn closed(&self, py: Python<'_>, name: &'static str) -> Returned {
         let handle = Arc::clone(&self.handle);
         let close = move |py: Python<'_>| {
             let Some(closing) = handle.close().map(Mutex::new) else {
@@ -156,7 +156,7 @@ impl BaseClient {
         &self,
         name: &'static str,
         future: impl FnOnce(Client, Arc<Inbox>) -> F + Send + 'static,
-        finish: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+        finish: impl FnOnce(Python<'_>, T) -> Returned + Send + 'static,
     ) -> Operation
     where
         T: Send + 'static,
@@ -172,11 +172,7 @@ impl BaseClient {
     }
 
     /// Runs the operation of a write. If it cannot begin, nothing was sent.
-    fn write(
-        &self,
-        py: Python<'_>,
-        begin: impl FnOnce() -> PyResult<Operation>,
-    ) -> PyResult<Py<PyAny>> {
+    fn write(&self, py: Python<'_>, begin: impl FnOnce() -> PyResult<Operation>) -> Returned {
         self.face.run(py, errors::not_sent(py, begin())?.writing())
     }
 }
@@ -185,11 +181,7 @@ impl BaseClient {
 impl BaseClient {
     #[doc = doc!("Client.with_options")]
     #[pyo3(signature = (**changes))]
-    fn with_options(
-        &self,
-        py: Python<'_>,
-        changes: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> Returned {
         let handle = self.handle.with_options(py, changes)?;
         let base = PyClassInitializer::from(Self::of(py, handle, self.face)?);
         Ok(match self.face {
@@ -200,12 +192,12 @@ impl BaseClient {
 
     #[doc = doc!("Client.stats")]
     #[getter]
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn stats(&self, py: Python<'_>) -> Returned {
         self.handle.stats(py)
     }
 
     #[doc = doc!("Client.close")]
-    fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn close(&self, py: Python<'_>) -> Returned {
         self.closed(py, "Client.close")
     }
 
@@ -213,7 +205,7 @@ impl BaseClient {
         self.handle.repr(self.class())
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn _repr_html_(&self, py: Python<'_>) -> Returned {
         self.handle.html(py, self.class())
     }
 

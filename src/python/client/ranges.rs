@@ -12,7 +12,7 @@ use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
-use crate::python::progress::{self, SLICES};
+use crate::python::progress;
 use crate::python::table::data::Meta;
 use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
@@ -36,7 +36,7 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     let (from, to) = dates::range(period, date_from, date_to)?;
                     let listing = Listing::of($endpoint, &self.project(project_id)?, from, to);
                     let ask = move |client: Client, inbox: Arc<Inbox>| async move {
@@ -59,7 +59,7 @@ macro_rules! range_methods {
                     #[pyo3(from_py_with = convert::whole)] whole: bool,
                     before: Option<&Bound<'_, PyAny>>,
                     project_id: Option<ProjectId>,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     let is_of_slices = date_from.or(date_to).is_some() || every.is_some() || whole || by_path == Some(false);
                     let slices = match before {
                         None => self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?,
@@ -86,11 +86,11 @@ macro_rules! range_methods {
                     on_budget: WaitOrStop,
                     #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
                     project_id: Option<ProjectId>,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     let slices = self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?;
                     let of = Subject::new($endpoint, by_path)?;
                     let project = self.project(project_id)?;
-                    let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
+                    let bar = progress::bar(py, progress, Some(slices.len() as u64), "slices")?;
                     let read = move |client: Client, inbox: Arc<Inbox>| async move {
                         let client = client.on_budget(on_budget);
                         let trend = trend::trend(&client, &project, &slices, of, inbox).await?;
@@ -110,7 +110,7 @@ macro_rules! range_methods {
                     before: Option<&Bound<'_, PyAny>>,
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     let periods = dates::two_periods(period, before)?;
                     self.compare(client_method!($compare), py, $endpoint, periods, on_budget, project_id)
                 }
@@ -152,7 +152,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::whole)] whole: bool,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
         let slices = self.begun(slices, every, whole)?;
         self.plan(
@@ -165,7 +165,7 @@ impl BaseClient {
     }
 
     /// The hours that some requests take at the budget, for dry runs of several plans.
-    fn _hours(&self, py: Python<'_>, requests: u64) -> PyResult<Py<PyAny>> {
+    fn _hours(&self, py: Python<'_>, requests: u64) -> Returned {
         let look = move |client, _| async move { plan::hours(&client, requests).await };
         let op = self.op("Client._hours", look, |py, hours| hours.into_py_any(py));
         self.face.run(py, op)
@@ -189,7 +189,7 @@ impl BaseClient {
         on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let slices = dates::slices(period, date_from, date_to, every)?;
         let slices = self.begun(slices, every, false)?;
         let projects = convert::projects(projects)?;
@@ -215,7 +215,7 @@ impl BaseClient {
             .exports()
             .cloned()
             .ok_or_else(no_store)?;
-        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
+        let bar = progress::bar(py, progress, Some(count as u64), "slices")?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
             Ok(sync::sync(
                 &client.on_budget(on_budget),
@@ -253,7 +253,7 @@ impl BaseClient {
         of: Subject,
         slices: Vec<Slice>,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let project = self.project(project_id)?;
         let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
         self.face
@@ -268,7 +268,7 @@ impl BaseClient {
         periods: [Period; 2],
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let project = self.project(project_id)?;
         let checkpoint = Arc::new(Mutex::new(None::<String>));
         let begun = Arc::clone(&checkpoint);

@@ -28,7 +28,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::raw)] raw: bool,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()
             .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
@@ -42,9 +42,7 @@ impl BaseClient {
             let client = self.handle.client()?;
             let settings = self.handle.settings_for(headers, timeout, raw)?;
             let template = plain_path(path)?;
-            let body = json
-                .map(|json| convert::json_in("json", json))
-                .transpose()?;
+            let body = json.map(convert::json_in).transpose()?;
             if !write && body.is_some() {
                 return Err(PyValueError::new_err("a GET takes params, not json"));
             }
@@ -116,7 +114,7 @@ fn decode(answer: &Answer) -> std::result::Result<Value, String> {
 }
 
 /// The answer as it came.
-fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
+fn response(py: Python<'_>, answer: Answer) -> Returned {
     let headers = PyDict::new(py);
     for name in answer.headers.keys() {
         let values = answer.headers.get_all(name).into_iter();
@@ -125,13 +123,12 @@ fn response(py: Python<'_>, answer: Answer) -> PyResult<Py<PyAny>> {
             .collect();
         headers.set_item(name.as_str(), values.join(", "))?;
     }
-    let content = PyBytes::new(py, &answer.body);
-    let made = convert::named_tuple(py, "Response", (answer.head.status, headers, content))?;
-    Ok(made.unbind())
+    let values = (answer.head.status, headers, &*answer.body);
+    convert::named_tuple(py, "Response", values)
 }
 
 /// The answer to a request, which may have been a `write`.
-pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> PyResult<Py<PyAny>> {
+pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> Returned {
     match convert::json_out(py, value) {
         Ok(value) => Ok(value.unbind()),
         // A number with more digits than Python reads.

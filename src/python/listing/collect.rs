@@ -233,7 +233,7 @@ fn commit(
     name: &'static str,
     path: PathBuf,
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
-    then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
+    then: impl FnOnce(Python<'_>) -> Returned + Send + 'static,
 ) -> Operation {
     let work = move |_| async move { Ok(file::run_blocking(commit).await) };
     Operation::new(name, work, move |py, committed: io::Result<()>| {

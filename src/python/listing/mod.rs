@@ -37,7 +37,7 @@ const NEXT_PAGE_ASYNC: Iteration = Iteration {
 };
 
 /// The next, as `__next__` gives it.
-fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
+fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> Returned {
     match (how.take)(reader, py)? {
         Some(taken) => Ok(taken),
         None => block(py, reader.next(how)?),
@@ -45,12 +45,12 @@ fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<
 }
 
 /// The next, as `__anext__` gives it.
-fn next_async(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
+fn next_async(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> Returned {
     awaitable(py, reader.next_lazily(how)?)
 }
 
 /// The rows of a listing, for a client of this face; with totals where the endpoint has them.
-pub fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResult<Py<PyAny>> {
+pub fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> Returned {
     let totals = reader.listing().endpoint().totals;
     let base = PyClassInitializer::from(BaseRows { reader, face });
     Ok(match (face, totals) {
@@ -80,7 +80,7 @@ impl CurrentRows {
     }
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
-    fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn turn(&self, py: Python<'_>) -> Returned {
         next_async(
             py,
             &self.0,
@@ -107,7 +107,7 @@ impl BaseRows {
         convert::hook(py, "iteration", "each")?.call_out((rows,))
     }
 
-    fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn totals(&self, py: Python<'_>) -> Returned {
         self.face.run(py, self.reader.totals("Visitors.totals")?)
     }
 
@@ -117,9 +117,9 @@ impl BaseRows {
         py: Python<'_>,
         op: Operation,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let wanted = progress.map_or(Ok(None), convert::progress)?;
-        let bar = progress::bar(py, wanted, self.reader.most(), progress::ROWS)?;
+        let bar = progress::bar(py, wanted, self.reader.most(), "rows")?;
         self.face.run(py, op.progress(bar))
     }
 }
@@ -137,12 +137,12 @@ impl BaseRows {
     }
 
     /// Only for names that it does not have.
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> Returned {
         convert::no_attribute(slf.as_any(), name)
     }
 
     #[doc = doc!("Rows.pages")]
-    fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn pages(slf: &Bound<'_, Self>) -> Returned {
         let (py, rows) = (slf.py(), slf.get());
         rows.reader.begin()?;
         let reader = Arc::clone(&rows.reader);
@@ -154,14 +154,14 @@ impl BaseRows {
 
     #[doc = doc!("Rows.collect")]
     #[pyo3(signature = (progress = None))]
-    fn collect(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    fn collect(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
         let op = table(py, &self.reader, "Rows.collect", TableEnd::Itself)?;
         self.export(py, op, progress)
     }
 
     #[doc = doc!("Rows.to_dicts")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_dicts(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    fn to_dicts(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
         let op = table(py, &self.reader, "Rows.to_dicts", TableEnd::Dicts)?;
         self.export(py, op, progress)
     }
@@ -174,7 +174,7 @@ impl BaseRows {
         #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
         #[pyo3(from_py_with = convert::bom)] bom: bool,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let format = Format::Csv {
             escape_formulas,
             bom,
@@ -185,11 +185,7 @@ impl BaseRows {
 
     #[doc = doc!("Rows.to_jsonl")]
     #[pyo3(signature = (path, *, progress = None))]
-    fn to_jsonl(
-        &self,
-        path: &Bound<'_, PyAny>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    fn to_jsonl(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
         let op = file(&self.reader, "Rows.to_jsonl", path, Format::JsonLines)?;
         self.export(path.py(), op, progress)
     }
@@ -203,7 +199,7 @@ macro_rules! library_exports {
             $(
                 #[doc = doc!("Rows.", stringify!($frame))]
                 #[pyo3(signature = (*, progress = None))]
-                fn $frame(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                fn $frame(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
                     convert::call_hook(py, "frames", "need", (stringify!($frame),))?;
                     let end = TableEnd::Frame(stringify!($frame));
                     let op = table(py, &self.reader, concat!("Rows.", stringify!($frame)), end)?;
@@ -213,7 +209,7 @@ macro_rules! library_exports {
             $(
                 #[doc = doc!("Rows.", stringify!($file))]
                 #[pyo3(signature = (path, *, progress = None))]
-                fn $file(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+                fn $file(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
                     let py = path.py();
                     convert::call_hook(py, "frames", "need", (stringify!($file),))?;
                     // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
@@ -240,7 +236,7 @@ impl ListedRows {
         Ok(slf)
     }
 
-    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn __next__(slf: &Bound<'_, Self>) -> Returned {
         next(slf.py(), &slf.as_super().get().reader, NEXT_ROW)
     }
 }
@@ -255,7 +251,7 @@ impl AsyncRows {
         slf.as_super().get().generator(slf.py())
     }
 
-    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn __anext__(slf: &Bound<'_, Self>) -> Returned {
         next_async(slf.py(), &slf.as_super().get().reader, NEXT_ROW_ASYNC)
     }
 }
@@ -267,7 +263,7 @@ pub struct Visitors;
 #[pymethods]
 impl Visitors {
     #[doc = doc!("Visitors.totals")]
-    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn totals(slf: &Bound<'_, Self>) -> Returned {
         slf.as_super().as_super().get().totals(slf.py())
     }
 }
@@ -279,7 +275,7 @@ pub struct AsyncVisitors;
 #[pymethods]
 impl AsyncVisitors {
     #[doc = doc!("AsyncVisitors.totals")]
-    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn totals(slf: &Bound<'_, Self>) -> Returned {
         slf.as_super().as_super().get().totals(slf.py())
     }
 }
@@ -295,7 +291,7 @@ impl Pages {
         Ok(slf)
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn __next__(&self, py: Python<'_>) -> Returned {
         next(py, &self.0, NEXT_PAGE)
     }
 }
@@ -310,7 +306,7 @@ impl AsyncPages {
         Ok(slf)
     }
 
-    fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn __anext__(&self, py: Python<'_>) -> Returned {
         next_async(py, &self.0, NEXT_PAGE_ASYNC)
     }
 }

@@ -75,7 +75,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
     }
 
-    pub fn make(&mut self, row: Row<'a>) -> PyResult<Py<PyAny>> {
+    pub fn make(&mut self, row: Row<'a>) -> Returned {
         let (py, layout) = (self.py, self.layout);
         if let Some(bare) = row.bare() {
             return Ok(convert::json_out(py, bare)?.unbind());

@@ -41,7 +41,7 @@ macro_rules! movements {
                     slf: &Bound<'_, Self>,
                     #[pyo3(from_py_with = convert::n)] n: usize,
                     of: ReaderKind,
-                ) -> PyResult<Py<PyAny>> {
+                ) -> Returned {
                     moved(slf, Movement::$movement, n, of)
                 }
             )*
@@ -60,7 +60,7 @@ movements! {
 impl Comparison {
     #[doc = doc!("Comparison.sections")]
     #[pyo3(signature = (of = ReaderKind::Total), text_signature = "($self, of='total')")]
-    fn sections(slf: &Bound<'_, Self>, of: ReaderKind) -> PyResult<Py<PyAny>> {
+    fn sections(slf: &Bound<'_, Self>, of: ReaderKind) -> Returned {
         let (py, data) = (slf.py(), data(slf));
         let pace = of.of(data.meta.paces());
         let table = py.detach(|| compare::sections(&data.table, of, pace));
@@ -75,7 +75,7 @@ impl Comparison {
         #[pyo3(from_py_with = convert::n)] n: usize,
         of: ReaderKind,
         ax: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         convert::call_hook(slf.py(), "changes", "draw", (slf, n, of.as_str(), ax))
     }
 
@@ -85,7 +85,7 @@ impl Comparison {
         meta(slf).order.is_none()
     }
 
-    fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn __str__(slf: Bound<'_, Self>) -> Returned {
         convert::call_hook(slf.py(), "changes", "text", (slf,))
     }
 
@@ -112,12 +112,7 @@ fn movements(slf: &Bound<'_, Comparison>, of: ReaderKind) -> Vec<(usize, Movemen
 }
 
 /// The first `n` rows that moved in this way, as a comparison of their own.
-fn moved(
-    slf: &Bound<'_, Comparison>,
-    which: Movement,
-    n: usize,
-    of: ReaderKind,
-) -> PyResult<Py<PyAny>> {
+fn moved(slf: &Bound<'_, Comparison>, which: Movement, n: usize, of: ReaderKind) -> Returned {
     let found = movements(slf, of).into_iter();
     let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
     let order = format!("sorted by {}_change", of.as_str());
@@ -137,8 +132,8 @@ fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {
     ))
 }
 
-fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> PyResult<Py<PyAny>> {
-    Ok(convert::named_tuple(py, "Fractions", (human, ai, total))?.unbind())
+fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> Returned {
+    convert::named_tuple(py, "Fractions", (human, ai, total))
 }
 
 /// The unit of a rate, and the change of that rate.
@@ -168,7 +163,7 @@ pub fn _comparison(
     rows_before: Vec<(String, i64, i64, i64)>,
     totals_before: [i64; 3],
     days_before: Slice,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     let compared = py.detach(|| {
         let [rows, rows_before] = [rows, rows_before].map(|listed| {
             let mut rows = RowsBuilder::new(VISITORS.fields, Some("path"), listed.len());

@@ -224,7 +224,7 @@ impl Data {
         self.meta.order.as_deref().or(own)
     }
 
-    pub fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
+    pub fn row(&self, py: Python<'_>, at: usize) -> Returned {
         let row = self
             .table
             .row(at)
@@ -233,7 +233,7 @@ impl Data {
     }
 
     /// A row, or those of a slice.
-    pub fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    pub fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> Returned {
         if let Ok(slice) = at.cast::<PySlice>() {
             let range = slice.indices(self.table.len().cast_signed())?;
             let places =

@@ -29,7 +29,7 @@ pub fn _dataset_slices(
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     let every = every
         .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
     let (from, to) = dates::ends(None, date_from, date_to)?;
@@ -86,7 +86,7 @@ pub fn _dataset_rows(
     export: i64,
     listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     let file = collect::path_of("store", store)?;
     let read = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
@@ -116,7 +116,7 @@ pub fn _read_stored(
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
-) -> PyResult<Py<PyAny>> {
+) -> Returned {
     let clock = Clock::system();
     let slices = slices::begun(
         dates::slices(period, date_from, date_to, every)?,
@@ -128,23 +128,17 @@ pub fn _read_stored(
         endpoint: listing,
         content: Content::of(by_path),
     };
-    let (name, days) = (file.display().to_string(), slices.clone());
-    let project = project_id.as_deref().map(str::to_owned);
-    let owner = owner(base_url, organization);
-    let read = move |_| async move {
-        let (now, slices, store) = (clock.now(), days, name);
-        let query = StoreQuery {
-            of,
-            project,
-            owner,
-            slices,
-            every,
-            settle_days,
-            now,
-            store,
-        };
-        query.read(&FinishedExports::of(&file, listing.path)?).await
+    let query = StoreQuery {
+        of,
+        project: project_id.as_deref().map(str::to_owned),
+        owner: owner(base_url, organization),
+        slices: slices.clone(),
+        every,
+        settle_days,
+        now: clock.now(),
+        store: file.display().to_string(),
     };
+    let read = move |_| async move { query.read(&FinishedExports::of(&file, listing.path)?).await };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
         let project = Segment::stored(&stored.project);
         let meta = if every.is_none() && by_path {

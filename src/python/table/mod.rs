@@ -33,12 +33,12 @@ const MAX_SHARED: usize = 1000;
 pub struct BaseTable(Data);
 
 /// The table of these rows, as the class that `meta` names.
-pub fn wrap(py: Python<'_>, table: impl Into<Arc<Table>>, meta: Meta) -> PyResult<Py<PyAny>> {
+pub fn wrap(py: Python<'_>, table: impl Into<Arc<Table>>, meta: Meta) -> Returned {
     let table = table.into();
     wrap_data(py, Data { table, meta })
 }
 
-fn wrap_data(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
+fn wrap_data(py: Python<'_>, data: Data) -> Returned {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
@@ -92,7 +92,7 @@ impl BaseTable {
     }
 }
 
-/// What a column holds, as Python's side of tables calls it.
+/// The kind of a column, as `docplatform._hooks` names it.
 fn holds(kind: ColumnKind) -> &'static str {
     match kind {
         ColumnKind::Text => "text",
@@ -110,7 +110,7 @@ impl BaseTable {
         self.0.table.len()
     }
 
-    fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> Returned {
         if let Ok(name) = at.cast::<PyString>() {
             // The text says what to do instead.
             let text = convert::call_hook(slf.py(), "shown", "column", (slf, name))?;
@@ -120,7 +120,7 @@ impl BaseTable {
     }
 
     /// Only for names that a table does not have.
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<Py<PyAny>> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> Returned {
         convert::no_attribute(slf.as_any(), name)
     }
 
@@ -153,7 +153,7 @@ impl BaseTable {
         py: Python<'_>,
         #[pyo3(from_py_with = convert::n)] n: usize,
         #[pyo3(from_py_with = convert::by)] by: &str,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let taken = py.detach(|| {
             let mut rows = self.0.table.ranked(by)?;
             rows.truncate(n);
@@ -164,11 +164,7 @@ impl BaseTable {
 
     #[doc = doc!("Table.head")]
     #[pyo3(signature = (n = 10))]
-    fn head(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = convert::n)] n: usize,
-    ) -> PyResult<Py<PyAny>> {
+    fn head(&self, py: Python<'_>, #[pyo3(from_py_with = convert::n)] n: usize) -> Returned {
         let rows: Vec<_> = (0..n.min(self.0.table.len())).collect();
         let order = self.0.order().map(str::to_owned);
         wrap_data(py, py.detach(|| self.0.take(&rows, order)))
@@ -208,7 +204,7 @@ impl BaseTable {
         self.0.repr()
     }
 
-    fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn __str__(slf: Bound<'_, Self>) -> Returned {
         convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
@@ -232,11 +228,11 @@ impl BaseTable {
         own.chain(extra).collect()
     }
 
-    fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+    fn _repr_html_(slf: Bound<'_, Self>) -> Returned {
         convert::call_hook(slf.py(), "notebook", "table", (slf,))
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, Vec<u8>))> {
+    fn __reduce__(&self, py: Python<'_>) -> Returned {
         let (meta, lines) = py
             .detach(|| {
                 let mut lines = Vec::new();
@@ -246,7 +242,7 @@ impl BaseTable {
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;
         let load = import(py, "docplatform._native")?.getattr("_table")?;
-        Ok((load.unbind(), (meta, lines)))
+        (load, (meta, lines)).into_py_any(py)
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
@@ -405,7 +401,7 @@ macro_rules! library_methods {
         impl BaseTable {
             $(
                 #[doc = doc!("Table.", stringify!($method))]
-                fn $method(slf: Bound<'_, Self>, $($path: Bound<'_, PyAny>)?) -> PyResult<Py<PyAny>> {
+                fn $method(slf: Bound<'_, Self>, $($path: Bound<'_, PyAny>)?) -> Returned {
                     convert::call_hook(slf.py(), "frames", stringify!($method), (slf, $($path)?))
                 }
             )*
@@ -447,7 +443,7 @@ impl VisitorTable {
         #[pyo3(from_py_with = convert::n)] n: usize,
         #[pyo3(from_py_with = convert::by)] by: &str,
         ax: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         convert::call_hook(slf.py(), "plots", "top_pages", (slf, n, by, ax))
     }
 }
@@ -466,7 +462,7 @@ getters! {
 impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
-    fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> Returned {
         convert::call_hook(slf.py(), "plots", "trend", (slf, ax))
     }
 
@@ -476,7 +472,7 @@ impl TrendTable {
         slf: &Bound<'_, Self>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
+    ) -> Returned {
         let data = &slf.as_super().get().0;
         if !data
             .meta
@@ -497,12 +493,12 @@ impl TrendTable {
         let values = |name| data.table.integers(name).into_iter().flatten().flatten();
         let [human, ai, total] = ["human", "ai", "total"]
             .map(|name| values(name).copied().map(i128::from).sum::<i128>());
-        Ok(convert::named_tuple(slf.py(), "Totals", (human, ai, total))?.unbind())
+        convert::named_tuple(slf.py(), "Totals", (human, ai, total))
     }
 }
 
 /// Makes a table again from what its pickle carries.
 #[pyfunction]
-pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Py<PyAny>> {
+pub fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> Returned {
     wrap_data(py, load(py, meta, lines)?)
 }

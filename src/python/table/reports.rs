@@ -5,7 +5,7 @@ use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Sync, SyncCounts};
 use crate::store::Content;
 
-pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+pub fn planned(py: Python<'_>, plan: &Plan) -> Returned {
     let slices = plan.slices.iter().map(|planned| {
         let values = (
             convert::day(py, planned.slice.from)?,
@@ -29,11 +29,11 @@ pub fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
         slices,
         is_of_totals,
     );
-    Ok(convert::named_tuple(py, "Plan", values)?.unbind())
+    convert::named_tuple(py, "Plan", values)
 }
 
 /// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
-pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+pub fn synced(py: Python<'_>, sync: Sync) -> Returned {
     let SyncCounts {
         slices,
         cached,
@@ -47,7 +47,7 @@ pub fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let report = convert::named_tuple(py, "SyncReport", fields)?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
-        None if sync.failures.is_empty() => return Ok(report.unbind()),
+        None if sync.failures.is_empty() => return Ok(report),
         None => failed(py, sync.failures, sync.gave_up)?,
     };
     if error.is_instance(

@@ -1,4 +1,4 @@
-//! Prefetch: certain pages at 1, speculative ones above (api.md, "Visitors").
+//! Prefetch: certain pages at 1, speculative ones above.
 
 use std::sync::Arc;
 

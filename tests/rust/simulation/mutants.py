@@ -378,7 +378,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "once-does-not-wait-for-the-note": (ONCE, "names.written().await", "Ok(())"),
     "once-one-name-for-all": (ONCE, "name: self.0 }", 'name: "any".to_owned() }'),
-    "once-note-without-disk": (ONCE, "undo.defuse();", "drop(undo);"),
+    "once-note-without-disk": (ONCE, "std::mem::forget(undo);", "drop(undo);"),
 }
 
 

@@ -205,7 +205,11 @@ def _summary(found: Report) -> dict[str, Any]:
         "every": found.trend and found.trend.every,
         "slices": len(found.trend.slices) if found.trend else 0,
         "comparison": found.comparison and _compared(found.comparison, found.number),
-        "fixes": [dict(row) for row, _ in found.fixes],
+        # Without readers' own words.
+        "fixes": [
+            {name: value for name, value in row.items() if name not in ("evidence", "prompt")}
+            for row, _ in found.fixes
+        ],
         "left_out": found.left_out,
     }
 

@@ -154,7 +154,7 @@ def _where(report: Report) -> Iterator[Sentence]:
     ways = ("rose",) if report.unfinished else ("fell", "rose")
     moved = {way: [one for one in found.sections if one.way == way and one.pages > 1] for way in ways}
     if any(moved.values()):
-        yield [*_sections(found, moved)]
+        yield [*_sections(found, moved, report.unfinished)]
     sides = {
         "more": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
         "fewer": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
@@ -181,7 +181,7 @@ NOTHING = (
 )
 
 
-def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[str]:
+def _sections(found: Comparison, moved: dict[str, list[Section]], unfinished: bool) -> Iterator[str]:
     """The sections that moved: ``Page visits fell in /api (-17%); on all other pages they rose by 4%``."""
     yield capital(VISITS[found.of])
     named: list[Section] = []
@@ -196,7 +196,7 @@ def _sections(found: Comparison, moved: dict[str, list[Section]]) -> Iterator[st
         sum(getattr(one, side) for one in found.sections if one not in named) for side in ("before", "now")
     )
     change = percent(before, now)
-    if before and now and change != "0%":
+    if before and now and change != "0%" and (now > before or not unfinished):
         way = "rose" if now > before else "fell"
         by = f"to {_as_many(change)}" if change.endswith("times") else f"by {change[1:]}"
         yield f"; on all other pages they {way} {by}"

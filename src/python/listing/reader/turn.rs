@@ -71,7 +71,7 @@ impl RowReader {
             {
                 page.rows = Vec::new().into_iter();
                 state.handed += count as u64;
-                return Ok(Some(made.unbind()));
+                return Ok(Some(made));
             }
         }
     }
