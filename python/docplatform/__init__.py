@@ -9,6 +9,8 @@
 'https://github.com/example/docs/pull/1'
 """
 
+# ruff: noqa: F403, F405  # errors and types export their `__all__`
+
 from __future__ import annotations
 
 import sys
@@ -29,53 +31,9 @@ from docplatform._native import (
     VisitorTable,
     __version__,
 )
-from docplatform.errors import (
-    AuthenticationError,
-    BadRequestError,
-    BudgetError,
-    ConfigurationError,
-    ConflictError,
-    ConnectError,
-    DataChangedWarning,
-    DatasetError,
-    DataWarning,
-    DocPlatformError,
-    JobFailedError,
-    NetworkError,
-    NotFoundError,
-    PaginationError,
-    PermissionDeniedError,
-    RateLimitError,
-    RequestTimeoutError,
-    ResponseError,
-    ServerError,
-    StatusError,
-    StoreBusyError,
-    SyncError,
-    TransportError,
-    UnconfirmedWriteError,
-    UnprocessableError,
-    UnrecordedJobWarning,
-    WaitTimeoutError,
-    WaitWarning,
-)
-from docplatform.types import (
-    Attempt,
-    DatasetReport,
-    Fractions,
-    JobsReport,
-    Plan,
-    PlanSlice,
-    Response,
-    RowsPage,
-    Source,
-    Stats,
-    SyncFailure,
-    SyncReport,
-    Totals,
-    VisitorRow,
-    VisitorsPage,
-)
+
+from .errors import *
+from .types import *
 
 if TYPE_CHECKING:
     from docplatform.dataset.export import export_dataset

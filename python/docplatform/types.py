@@ -26,6 +26,13 @@ __all__ = [
 ]
 
 
+def _html(*shown: Any) -> str:
+    """Named tuples as a table for a notebook."""
+    from docplatform._hooks import notebook
+
+    return notebook.tuples(*shown)
+
+
 class Totals(NamedTuple):
     """The visitors (or page views) of a whole site and range, as a named tuple.
 
@@ -50,9 +57,7 @@ class Totals(NamedTuple):
     total: int
 
     def _repr_html_(self) -> str:
-        from docplatform._hooks import notebook
-
-        return notebook.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
+        return _html("Unique visitors of the whole site (they do not add up)", self._fields, [self])
 
 
 class Fractions(NamedTuple):
@@ -199,10 +204,8 @@ class JobsReport(NamedTuple):
         ]
 
     def _repr_html_(self) -> str:
-        from docplatform._hooks import notebook
-
         rows = [tuple(row.values()) for row in self.to_dicts()]
-        return notebook.tuples("Jobs", ("name", "result", "job", "status", "pr_link", "error"), rows)
+        return _html("Jobs", ("name", "result", "job", "status", "pr_link", "error"), rows)
 
 
 def _fate(result: Any, final: list[str]) -> str:
@@ -359,10 +362,8 @@ class Plan(NamedTuple):
         return f"{unknown}{known}{count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
 
     def _repr_html_(self) -> str:
-        from docplatform._hooks import notebook
-
         caption = f"Plan: {self}"
-        return notebook.tuples(caption, PlanSlice._fields, self.slices, "slices")
+        return _html(caption, PlanSlice._fields, self.slices, "slices")
 
 
 class SyncReport(NamedTuple):
@@ -391,9 +392,7 @@ class SyncReport(NamedTuple):
     hours: float | None = None
 
     def _repr_html_(self) -> str:
-        from docplatform._hooks import notebook
-
-        return notebook.tuples("Sync", self._fields, [self])
+        return _html("Sync", self._fields, [self])
 
 
 class SyncFailure(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docplatform._hooks.changes import CHANCE
-from docplatform.cli import compare
+from docplatform.cli import visitors
 from helpers.cli import Cli
 from helpers.exports import readers
 
@@ -60,7 +60,7 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
 def test_a_small_change_is_not_said_to_be_none_and_a_large_one_not_to_be_all(
     before: int, now: int, said: str
 ) -> None:
-    assert compare._change(before, now) == (before, now, said)
+    assert visitors._change(before, now) == (before, now, said)
 
 
 def test_every_path_goes_into_a_file_and_a_summary_into_a_document(cli: Cli, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "vanished": {"facecolor": "#CC79A7", "hatch": "xxx", "edgecolor": "white"},
 }
 SHOWN = 10
-"""The most rows that are shown."""
+"""The most rows that are shown of a comparison, or of another long table in a notebook."""
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:
@@ -126,13 +126,11 @@ def text(comparison: Comparison) -> str:
 
 def draw(comparison: Comparison, n: int, of: str, ax: Axes | None) -> Axes:
     """Draws the ``n`` largest significant changes, with new and vanished paths among them, gains first."""
-    if n < 1:
-        raise ValueError(f"n: must be 1 or more, not {n}")
-    plots._need()
+    plots._need(n)
     found = [(comparison[at], how) for at, how in comparison._movements(of)[:n]]
     found.sort(key=lambda one: -one[0][f"{of}_change"])
     drawn = [row for row, _ in found]
-    axes = ax if ax is not None else plots._axes(len(found))
+    axes = plots._axes(ax, len(found))
     for at, (row, how) in enumerate(found):
         label = _change(row, of, how).removesuffix(" *")
         axes.bar_label(axes.barh(at, row[f"{of}_change"], 0.7, **STYLES[how]), [label], padding=3)
@@ -146,7 +144,7 @@ def draw(comparison: Comparison, n: int, of: str, ax: Axes | None) -> Axes:
         plots._lay_out(axes)
     measure = f"change in {plots.measure(comparison, 'page')}"
     below = ". ".join([measure, *(note.removesuffix(".") for note in notes(comparison))])
-    axes.set_xlabel(plots._wrapped(axes, below, axes.xaxis.label))
+    plots._name_axis(axes, below)
     # No key: the labels say the same.
     plots._finish(axes, f"{periods(comparison)}. {site(comparison, of)}", "x", handles=[])
     axes.xaxis.set_major_formatter("{x:+,.0f}")

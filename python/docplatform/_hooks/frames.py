@@ -27,6 +27,14 @@ _MODULES = {
     "docplatform.otel.instrument": ("opentelemetry",),
     "object_store": ("pyarrow",),
 }
+# The kinds of columns that are numbers in memory, and their types.
+_NUMBERS = {
+    "days": "datetime64[D]",
+    "count": "int64",
+    "int": "int64",
+    "float": "float64",
+    "time": "datetime64[us]",
+}
 # The extra that brings a module.
 _EXTRAS = {
     "pandas": "pandas",
@@ -66,50 +74,32 @@ def to_pandas(table: Table) -> Any:
     import numpy as np
     import pandas as pd
 
+    text = pd.Series([""]).dtype
+    dtypes = {"int": "Int64", "float": "float64", "bool": "boolean", "text": text, "json": text}
     columns: dict[str, Any] = {}
     schema = table._schema()
     for name, kind, is_own in schema:
         if not is_own:
             break
-        if kind == "days":
-            days = np.frombuffer(table._numbers(name), dtype="datetime64[D]")
-            columns[name] = days.astype("datetime64[s]")
-        elif kind == "count":
+        if kind in _NUMBERS:
             # Each column has a bytearray of its own, so that the frame is writable.
-            columns[name] = np.frombuffer(table._numbers(name), dtype=np.int64)
-        elif kind == "int":
-            missing = np.frombuffer(table._missing(name), dtype=np.bool_)
-            columns[name] = pd.arrays.IntegerArray(
-                np.frombuffer(table._numbers(name), dtype=np.int64), missing
-            )
-        elif kind == "float":
-            columns[name] = np.frombuffer(table._numbers(name), dtype=np.float64)
-        elif kind == "time":
-            instants = np.frombuffer(table._numbers(name), dtype="datetime64[us]")
-            columns[name] = pd.DatetimeIndex(instants).tz_localize("UTC")
+            values: Any = np.frombuffer(table._numbers(name), dtype=_NUMBERS[kind])
+            if kind == "days":
+                values = values.astype("datetime64[s]")
+            elif kind == "int":
+                values = pd.arrays.IntegerArray(values, np.frombuffer(table._missing(name), dtype=np.bool_))
+            elif kind == "time":
+                values = pd.DatetimeIndex(values).tz_localize("UTC")
+        elif getattr(dtypes[kind], "storage", None) == "pyarrow":
+            # The type of texts depends on the version of pandas.
+            values = pd.array(to_arrow(table).column(name), dtype=dtypes[kind])
         else:
-            columns[name] = _values(pd, table, name, kind)
+            values = pd.Series(table._values(name), dtype=dtypes[kind])
+        columns[name] = values
     kinds = [kind for _, kind, is_own in schema if not is_own]
     for kind, (name, values) in zip(kinds, table._extras().items(), strict=True):
-        columns[name] = pd.Series(values, dtype=_dtypes(pd)[kind])
+        columns[name] = pd.Series(values, dtype=dtypes[kind])
     return pd.DataFrame(columns, index=None if columns else range(len(table)), copy=False)
-
-
-def _dtypes(pd: Any) -> dict[str, Any]:
-    text = _text_type(pd)
-    return {"int": "Int64", "float": "float64", "bool": "boolean", "text": text, "json": text}
-
-
-def _values(pd: Any, table: Table, name: str, kind: str) -> Any:
-    """A column in the dtype that this version of pandas uses for it."""
-    dtype = _dtypes(pd)[kind]
-    if getattr(dtype, "storage", None) == "pyarrow":
-        return pd.array(to_arrow(table).column(name), dtype=dtype)
-    return pd.Series(table._values(name), dtype=dtype)
-
-
-def _text_type(pd: Any) -> Any:
-    return pd.Series([""]).dtype
 
 
 def to_polars(table: Table) -> Any:

@@ -62,13 +62,9 @@ def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
     return f"{_TABLE}<caption>{caption}</caption><tbody>{cells}</tbody></table>"
 
 
-_SHOWN = 10
-"""How many rows of a long table are shown."""
-
-
 def _shown_of(rows: Sized) -> int:
     """How many rows are shown: all of a short table."""
-    return len(rows) if len(rows) <= WHOLE else _SHOWN
+    return len(rows) if len(rows) <= WHOLE else changes.SHOWN
 
 
 def table(table: Table) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from math import inf, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from docplatform._native import _site_change
 
-if TYPE_CHECKING:
-    from datetime import date
-
 MINUS = "\u2212"
-Days = tuple["date", "date"]
+Days = tuple[date, date]
 """The first day, and the day after the last one."""
 
 

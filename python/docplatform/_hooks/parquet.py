@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import os
+from typing import Any
 
 _KEY = "docplatform"
 

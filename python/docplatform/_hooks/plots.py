@@ -34,24 +34,10 @@ AI: dict[str, Any] = {"label": "AI agents", "facecolor": "#E69F00", "hatch": "//
 LINES: list[tuple[str, dict[str, Any], str, str]] = [("human", HUMAN, "o", "-"), ("ai", AI, "s", "--")]
 
 FONTS = (
-    *(
-        "Noto Sans CJK SC",
-        "Noto Sans CJK JP",
-        "Noto Sans CJK KR",
-        "Noto Sans SC",
-        "Noto Sans JP",
-        "Noto Sans KR",
-    ),
-    *("Source Han Sans SC", "WenQuanYi Micro Hei", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo"),
-    *(
-        "Microsoft YaHei",
-        "Yu Gothic",
-        "Malgun Gothic",
-        "Nirmala UI",
-        "Noto Sans Devanagari",
-        "Arial Unicode MS",
-    ),
-)
+    "Noto Sans CJK SC, Noto Sans CJK JP, Noto Sans CJK KR, Noto Sans SC, Noto Sans JP, Noto Sans KR, Source Han Sans SC, "
+    "WenQuanYi Micro Hei, PingFang SC, Hiragino Sans, Apple SD Gothic Neo, Microsoft YaHei, Yu Gothic, Malgun Gothic, Nirmala UI, "
+    "Noto Sans Devanagari, Arial Unicode MS"
+).split(", ")
 """Fonts for characters that matplotlib's own font lacks; those that are installed are used."""
 
 _MOST_LABEL = 40
@@ -70,13 +56,11 @@ _BAR_INCHES = 0.2
 
 def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     """The ``n`` most read pages, or as many as there is room for, the bars of people and AI agents side by side."""
-    if n < 1:
-        raise ValueError(f"n: must be 1 or more, not {n}")
+    _need(n)
     if by not in Totals._fields:
         raise ValueError(f"by: must be one of {', '.join(Totals._fields)}, not {_safe(by, 60)!r}")
-    _need()
     counts = memoryview(table._numbers(by)).cast("q")
-    axes = ax if ax is not None else _axes(min(n, len(table), _MAX_BARS))
+    axes = _axes(ax, min(n, len(table), _MAX_BARS))
     room = _MAX_BARS if ax is None else max(int(axes.bbox.height / axes.figure.dpi / _BAR_INCHES), 1)
     best = heapq.nlargest(min(n, room), range(len(table)), key=counts.__getitem__)
     rows: list[Any] = [table[at] for at in best]
@@ -87,7 +71,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
         axes.set_xlim(0, 1)
     if ax is None:
         _lay_out(axes)
-    axes.set_xlabel(_wrapped(axes, measure(table, "page"), axes.xaxis.label))
+    _name_axis(axes, measure(table, "page"))
     from matplotlib.patches import Patch
 
     # Also where there is no bar to take it from.
@@ -119,7 +103,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     _need()
     from matplotlib.dates import DateFormatter
 
-    axes = ax if ax is not None else _axes(8)
+    axes = _axes(ax, 8)
     slices = sorted(table, key=itemgetter("date_from"))
     days = [one["date_from"] for one in slices]
     ends, running = [one["date_to"] for one in slices], table._running
@@ -143,7 +127,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     if table.open_from:
         said.append(f"From {table.open_from} on the counts may still change.")
     if said:
-        axes.set_xlabel(_wrapped(axes, " ".join(said), axes.xaxis.label))
+        _name_axis(axes, " ".join(said))
     # Where slices begin, and no more of them than have room. One that the range cuts is nearer to the next.
     room = _beside(axes)
     named: list[Any] = []
@@ -191,6 +175,11 @@ def _wrapped(axes: Axes, words: str, text: Text) -> str:
     return "\n".join(wrap(words, max(int(_sizes(axes, text) / _LETTER), 20)))
 
 
+def _name_axis(axes: Axes, words: str) -> None:
+    """Writes words below axes."""
+    axes.set_xlabel(_wrapped(axes, words, axes.xaxis.label))
+
+
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
     """Draws the parts that all charts have; ``counts`` is the axis of the numbers."""
     axis = axes.xaxis if counts == "x" else axes.yaxis
@@ -228,12 +217,18 @@ def _families(known: Sequence[str]) -> list[str]:
     return [*known, *(font for font in FONTS if font in there)]
 
 
-def _need() -> None:
+def _need(n: int = 1) -> None:
+    """Fails if a number of pages is wrong, or if there is no matplotlib."""
+    if n < 1:
+        raise ValueError(f"n: must be 1 or more, not {n}")
     if find_spec("matplotlib") is None:
         raise ImportError('plot() needs matplotlib: pip install "docplatform[plot]"', name="matplotlib")
 
 
-def _axes(rows: int) -> Axes:
+def _axes(ax: Axes | None, rows: int) -> Axes:
+    """The axes that a user gives, or new ones."""
+    if ax is not None:
+        return ax
     # pyplot, so that a notebook shows the figure.
     from matplotlib import pyplot as plt
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from docplatform._hooks.numbers import count
 from docplatform.errors import WaitWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _EVERY = 2.0
 """Seconds between two lines."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import docplatform
 from docplatform._hooks.patience import PATIENCE
 from docplatform.cli import exits, output, plain, secrets
-from docplatform.cli.exits import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 ANSWER_PATIENCE = 5.0
 """How long a signal leaves the service for its answer to a write, in seconds."""
@@ -32,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.flush()
     except BrokenPipeError:
         output.give_up(sys.stdout)
-        return Exit.BROKEN_PIPE
+        return exits.Exit.BROKEN_PIPE
     except OSError as error:
         if error.filename is None:
             output.give_up(sys.stdout)
@@ -85,7 +81,7 @@ def _outcome(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else Exit.FAILURE
+        return left.code if isinstance(left.code, int) else exits.Exit.FAILURE
     except (docplatform.DocPlatformError, KeyboardInterrupt) as error:
         return exits.report(error)
 

@@ -74,8 +74,14 @@ def api(
     given = _parameters(fields) if reads else _body(fields)
     with session.client() as client:
         if items is not None:
-            how: dict[str, Any] = {"next_cursor": next_cursor, "page_size": page_size or 250}
-            rows = client.paginate(path, items=items, params=given, on_budget=session.on_budget, **how)
+            rows = client.paginate(
+                path,
+                items=items,
+                params=given,
+                next_cursor=next_cursor,
+                page_size=page_size or 250,
+                on_budget=session.on_budget,
+            )
             if session.json:
                 output.document(rows.to_dicts())
                 return

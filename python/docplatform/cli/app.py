@@ -8,25 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import (
-    api,
-    compare,
-    dataset,
-    doctor,
-    exits,
-    export,
-    fix,
-    job,
-    plain,
-    secrets,
-    sync,
-    trend,
-    visitors,
-)
+from docplatform.cli import api, dataset, doctor, exits, fix, job, plain, secrets, sync, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Group
-from docplatform.cli.listings import LISTINGS, Listing
+from docplatform.cli.listings import LISTINGS
 from docplatform.cli.output import say, shown
 from docplatform.cli.report.command import report
 
@@ -133,17 +119,10 @@ def _as_plain(name: str, summary: str) -> click.Command:
     )
 
 
-def _of(listing: Listing) -> click.Group:
-    """The commands of a listing."""
-    counts = (visitors.totals(listing), visitors.top(listing)) if listing.endpoint.has_totals else ()
-    periods = (trend.trend(listing), compare.compare(listing)) if listing.endpoint.has_totals else ()
-    return Group(listing.name, [*counts, export.export(listing), *periods], help=listing.summary)
-
-
 for _command in (
     fix.fix,
     job.group,
-    *map(_of, LISTINGS),
+    *map(visitors.group, LISTINGS),
     sync.sync,
     dataset.dataset,
     api.api,

@@ -116,12 +116,11 @@ def error(
     # Failures of several kinds have a code that may be that of none.
     name = next((name for name, problem in problems.items() if _code(problem) == code), next(iter(problems)))
     found: dict[str, object] | None = next(job["error"] for job in jobs if job["name"] == name)
-    return found or _failed(problems[name], name)
-
-
-def _failed(job: Job, name: str) -> dict[str, object]:
-    facts = output.failure("JobFailedError", f"job {job.id} of the task {name} failed")
-    return facts | {"job": job.to_dict(), "outcome": "applied", "name": name}
+    if found is None:
+        job = problems[name]
+        found = output.failure("JobFailedError", f"job {job.id} of the task {name} failed")
+        found |= {"job": job.to_dict(), "outcome": "applied", "name": name}
+    return found
 
 
 def outcome(job: dict[str, Any]) -> str:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from docplatform import Client
+    from docplatform.cli.days import Ends
     from docplatform.cli.session import Session
 
 
 def show(
     session: Session,
-    ranges: Sequence[tuple[str | None, str | None]],
-    *,
-    listing: str | Sequence[str] = "visitors",
+    *ranges: Ends,
+    listings: Sequence[str],
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
@@ -30,23 +30,15 @@ def show(
     """Prints what ranges cost for each listing and project. Ranges in the store cost nothing. ``whole``: only slices that the
     range does not cut.
     """
-    listings = [listing] if isinstance(listing, str) else listing
     parts = [*product(listings, projects, ranges)]
+    how: dict[str, Any] = {"every": every, "by_path": by_path, "whole": whole}
     with session.client() as client:
         plans = [
-            client._plan(
-                name,
-                date_from=first,
-                date_to=end,
-                every=every,
-                by_path=by_path,
-                whole=whole,
-                project_id=project,
-            )
-            if first is not None and end is not None
             # A range without an end is never in the store.
-            else Plan(1, 0, not by_path, None, (), totals=not by_path)
-            for name, project, (first, end) in parts
+            Plan(1, 0, not by_path, None, (), totals=not by_path)
+            if None in ends.values()
+            else client._plan(name, **ends, **how, project_id=project)
+            for name, project, ends in parts
         ]
         about = [{"listing": name} | ({"project": project} if project else {}) for name, project, _ in parts]
         doubt = _floor(*(ENDPOINTS[name].page_size for name in listings))
@@ -55,7 +47,7 @@ def show(
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
     """Prints what an export costs: exactly if it reads all rows in pages of the usual size, else the minimum."""
-    ends: Any = query.get("date_from"), query.get("date_to")
+    ends: Ends = {end: query.get(end) for end in ("date_from", "date_to")}
     is_planned = query.keys() <= {"date_from", "date_to", "every", "strict"}
     with session.client() as client:
         # Checks the arguments as the command does. Nothing is sent before a row is read.
@@ -63,16 +55,14 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
         if not is_planned:
             slices = 0 if query.get("max_rows") == 0 else 1
             if slices and query.get("every") is not None:
-                plan = client._plan(
-                    method, date_from=ends[0], date_to=ends[1], every=query["every"], by_path=True
-                )
+                plan = client._plan(method, **ends, every=query["every"], by_path=True)
                 slices = len(plan.slices)
             doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
             if session.store is not None and not session.refresh:
                 doubts.append("Rows that the store has cost no request.")
             tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
     if is_planned:
-        show(session, [ends], listing=method, every=query.get("every"))
+        show(session, ends, listings=[method], every=query.get("every"))
 
 
 def _floor(*rows: int) -> str:
@@ -87,8 +77,8 @@ def tell(
     session: Session,
     client: Client,
     plans: Sequence[Plan],
-    doubts: Sequence[str] | None = None,
-    about: Sequence[dict[str, str]] = (),
+    doubts: Sequence[str] = (_floor(ENDPOINTS["visitors"].page_size),),
+    about: Iterable[dict[str, str]] = repeat({}),
 ) -> None:
     """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why. ``about`` is
     what the JSON says of each plan's slices."""
@@ -101,9 +91,7 @@ def tell(
     hours = None if waited is None else int(waited)
     if session.json:
         slices = [
-            facts | part._asdict()
-            for plan, facts in zip(plans, about or repeat({}), strict=False)
-            for part in plan.slices
+            facts | part._asdict() for plan, facts in zip(plans, about, strict=False) for part in plan.slices
         ]
         facts = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
         output.document({"dry_run": True, "requests": requests, "cached": cached, **facts, "slices": slices})
@@ -123,7 +111,7 @@ def tell(
         session.say(f"About {output.count(requests, 'request')}: an estimate from other ranges in the store.")
     elif not exact:
         session.say(f"Size unknown: at least {output.count(requests, 'request')}.")
-        for doubt in doubts if doubts is not None else [_floor(ENDPOINTS["visitors"].page_size)]:
+        for doubt in doubts:
             session.say(doubt)
     if plans and all(plan.totals for plan in plans):
         session.say("These requests are for totals. Rows by path cost more.")

@@ -10,10 +10,9 @@ import click
 from docplatform import DatasetError, DatasetReport, export_dataset
 from docplatform._hooks import frames
 from docplatform.cli import exits, output
-from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, days_and_projects, every_option
-from docplatform.cli.help import Command, options
+from docplatform.cli.days import PERIODS, days_and_projects, every_option, projects_options
+from docplatform.cli.help import Command
 from docplatform.cli.listings import listing_option
-from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, arguments, logged, with_store
 
 EXAMPLE = """\b
@@ -26,8 +25,7 @@ After each sync; files that are there already are kept, and with --strict a miss
 
 @click.command("dataset", cls=Command, epilog=EXAMPLE + PERIODS)
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
-@projects_arguments
-@options(FROM, TO, LAST_WHOLE)
+@projects_options
 @every_option("day", "are left out if the range cuts them")
 @listing_option("What to write.")
 @click.option(
@@ -38,16 +36,12 @@ After each sync; files that are there already are kept, and with --strict a miss
 @with_store
 def dataset(
     session: Session,
-    words: tuple[str, ...],
-    date_from: str | None,
-    date_to: str | None,
     *,
-    last: int | None,
     folder: str,
-    file: str | None,
     every: Any,
     listing: Any,
     strict: bool,
+    **given: Any,
 ) -> None:
     """Write a listing from the --store into FOLDER, as a Parquet dataset: one file for each project and slice.
 
@@ -60,8 +54,7 @@ def dataset(
     """
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
-    (date_from, date_to), projects = days_and_projects(words, date_from, date_to, last, every)
-    wanted = named_projects(session, projects, file)
+    ends, projects = days_and_projects(session, every=every, **given)
 
     def printed(report: DatasetReport, error: DatasetError | None = None) -> None:
         if session.json:
@@ -80,9 +73,8 @@ def dataset(
                 folder,
                 store=session.store,
                 listing=listing,
-                projects=wanted or None,
-                date_from=date_from,
-                date_to=date_to,
+                projects=projects or None,
+                **ends,
                 every=every,
                 base_url=session.base_url,
                 organization=session.organization,

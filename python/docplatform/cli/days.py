@@ -5,24 +5,40 @@ from __future__ import annotations
 import functools
 import re
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
 from docplatform._native import _period
 from docplatform.cli import phrases
 from docplatform.cli.help import Decorator, number_option, options
+from docplatform.cli.params import named_projects, words_or_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from docplatform.cli.session import Session
+
+Ends: TypeAlias = dict[str, Any]
+"""The ends of a range, ``date_from`` and ``date_to``, as the client takes them; ``None`` for each that is not named."""
+
 FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, such as 2026-01-31.")
 TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last day: the end is exclusive.")
 LAST = number_option("--last", help="The last N whole days, up to yesterday in UTC.")
-LAST_WHOLE = number_option(
-    "--last",
-    help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
+projects_options: Decorator = options(
+    words_or_file(
+        "words",
+        "[PERIOD] [PROJECT]...",
+        "Read ids of projects from a file, one per line; - is standard input.",
+    ),
+    FROM,
+    TO,
+    number_option(
+        "--last",
+        help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
+    ),
 )
+"""The range and the projects of a command; :func:`days_and_projects` makes both of them."""
 PERIODS = """\b
 A PERIOD is one of
   2026  2026-Q1  2026-01  2026-W03  2026-01-31  2026-01-15 to 2026-02-14
@@ -49,6 +65,11 @@ class Days(NamedTuple):
         return (self.date_to - self.date_from).days
 
     @property
+    def ends(self) -> Ends:
+        """Both ends as texts."""
+        return {"date_from": str(self.date_from), "date_to": str(self.date_to)}
+
+    @property
     def written(self) -> str:
         """The days as a PERIOD: ``2026-10``, or the first and the last one."""
         if self.kind == "month":
@@ -57,7 +78,7 @@ class Days(NamedTuple):
 
 
 def _range_options(default: str | None) -> Decorator:
-    """The range of a command: ``[PERIOD]``, ``--from`` and ``--to``, or ``--last``. The command takes ``date_from`` and ``date_to``."""
+    """The range of a command: ``[PERIOD]``, ``--from`` and ``--to``, or ``--last``. The command takes it as ``ends``."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -70,9 +91,9 @@ def _range_options(default: str | None) -> Decorator:
             **more: Any,
         ) -> None:
             ends = resolve(period, date_from, date_to, last)
-            if default is not None and ends == (None, None):
+            if default is not None and {*ends.values()} == {None}:
                 ends = resolve((default,), None, None, None)
-            command(date_from=ends[0], date_to=ends[1], **more)
+            command(ends=ends, **more)
 
         return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
 
@@ -96,28 +117,15 @@ def every_option(every: str | None, ends: str = "are cut to fit") -> Decorator:
     )
 
 
-def slice_options(every: str | None) -> Decorator:
-    """The same as :func:`range_options` for a range that is cut into slices, and so needs both ends."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def run(*, date_from: str | None, date_to: str | None, **more: Any) -> None:
-            command(**both_ends(date_from, date_to), **more)
-
-        return range_options(every_option(every)(run))
-
-    return decorate
-
-
 def resolve(
     period: tuple[str, ...],
     date_from: str | None,
     date_to: str | None,
     last: int | None,
     every: Any = None,
-) -> tuple[str | None, str | None]:
-    """The ends of the range that the options name; ``None`` for each that they do not. With ``every``, the last N days are made
-    whole slices: what is cut at today would be another range each day.
+) -> Ends:
+    """The range that the options name. With ``every``, the last N days are made whole slices: what is cut at today would be another
+    range each day.
     """
     dates = date_from is not None or date_to is not None
     if bool(period) + dates + (last is not None) > 1:
@@ -125,30 +133,35 @@ def resolve(
     if last is not None:
         period = (f"last {last} days",)
     if not period:
-        return date_from, date_to
+        return {"date_from": date_from, "date_to": date_to}
     try:
         found = _period(" ".join(period), every=None if last is None else every)
     except ValueError as error:
         raise click.UsageError(phrases.sentence(error)) from None
-    if found is None:
-        return None, None
-    first, end = found[0][:2]
-    return str(first), str(end)
+    first, end = map(str, found[0][:2]) if found is not None else (None, None)
+    return {"date_from": first, "date_to": end}
 
 
 def days_and_projects(
-    given: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, every: Any
-) -> tuple[tuple[str | None, str | None], tuple[str, ...]]:
+    session: Session,
+    words: tuple[str, ...],
+    file: str | None,
+    date_from: str | None,
+    date_to: str | None,
+    last: int | None,
+    every: Any,
+) -> tuple[Ends, list[str]]:
     """The range and the projects of a command that takes ``[PERIOD] [PROJECT]...``. The PERIOD comes first, unless options name the days."""
     dated = date_from is not None or date_to is not None or last is not None
-    at = 0 if dated else _spoken(given)
+    at = 0 if dated else _spoken(words)
     try:
-        return resolve(given[:at], date_from, date_to, last, every), given[at:]
+        ends = resolve(words[:at], date_from, date_to, last, every)
     except click.UsageError as error:
         if not at:
             raise
         text = f"{error.message}. The PERIOD comes first, and projects come after it"
         raise click.UsageError(text) from None
+    return ends, named_projects(session, words[at:], file)
 
 
 def _spoken(given: tuple[str, ...], begin: int = 0) -> int:
@@ -174,10 +187,9 @@ def beside(date_from: str | None, date_to: str | None, before: str | None = None
     return Days(*found[0]), None if against is None else Days(*against)
 
 
-def both_ends(date_from: str | None, date_to: str | None) -> dict[str, str]:
-    """The range, with both ends; a usage error if one is missing."""
-    if date_from is None or date_to is None:
+def both_ends(ends: Ends) -> None:
+    """A usage error if an end of the range is missing."""
+    if None in ends.values():
         raise click.UsageError(
             "say which days: with a PERIOD such as 2026-01, with --from and --to, or with --last"
         )
-    return {"date_from": date_from, "date_to": date_to}

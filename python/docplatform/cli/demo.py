@@ -7,6 +7,7 @@ import time
 from textwrap import dedent, indent
 from typing import Any
 
+from docplatform.cli.stub import settings
 from docplatform.testing import StubServer
 
 # Each step has a title and code. Like the cells of a notebook, later steps see the names of earlier ones.
@@ -79,9 +80,7 @@ def run() -> None:
     for name in [name for name in os.environ if name.startswith("DOCPLATFORM_")]:
         del os.environ[name]
     with StubServer(visitors=1_000) as stub:
-        os.environ["DOCPLATFORM_BASE_URL"] = stub.url
-        os.environ["DOCPLATFORM_API_KEY"] = stub.api_key
-        os.environ["DOCPLATFORM_PROJECT_ID"] = stub.project_id
+        os.environ.update(settings(stub))
         print(f"A stub of the service answers at {stub.url}: real HTTP, no account, no network.")
         names: dict[str, Any] = {"docplatform": docplatform, "asyncio": asyncio, "show": show}
         for title, piece in STEPS:

@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-import docplatform
-from docplatform import ConfigurationError, DocPlatformError
+from docplatform import (
+    AuthenticationError,
+    BudgetError,
+    ConfigurationError,
+    DocPlatformError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ResponseError,
+    StatusError,
+    __version__,
+)
 from docplatform._native import _check, _proxy
 from docplatform.cli import exits, output, phrases
-from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
-from docplatform.cli.listings import LISTINGS, VISITORS
+from docplatform.cli.listings import LISTINGS
 from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
@@ -79,14 +88,14 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
         output.document({"checks": [finding._asdict() for finding in findings], "error": told})
     else:
         output.table(findings)
-    context.exit(Exit.DONE if error is None else exits.code_of(error))
+    context.exit(exits.Exit.DONE if error is None else exits.code_of(error))
 
 
 def _settings(session: Session) -> Iterator[Finding]:
     yield Finding(
         "client",
         "ok",
-        f"docplatform {docplatform.__version__}, Python {platform.python_version()}, "
+        f"docplatform {__version__}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}",
     )
     yield _setting("address", session.base_url, "base_url", "DOCPLATFORM_BASE_URL")
@@ -186,10 +195,9 @@ def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **whe
 def _store(path: str) -> Finding:
     if os.path.lexists(path):
         return _setting("store", path, "store", "DOCPLATFORM_STORE")
-    if not Path(path).parent.is_dir():
-        return Finding(
-            "store", "wrong", f"there is no folder {Path(path).parent}", "create it, or correct the path"
-        )
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return Finding("store", "wrong", f"there is no folder {folder}", "create it, or correct the path")
     return Finding(
         "store",
         "unknown",
@@ -233,9 +241,8 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     """Checks which other listings can be read. The first failure decides the exit code."""
     failed: DocPlatformError | None = None
     found, spent = [], False
-    for listing in LISTINGS:
-        if listing is VISITORS:
-            continue
+    # The visitors, which come first, were read before.
+    for listing in LISTINGS[1:]:
         if spent:
             found.append(
                 Finding(listing.name, "unknown", "not checked, because the requests of this hour are spent")
@@ -246,7 +253,7 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
         try:
             next(rows, None)
         except DocPlatformError as error:
-            spent = exits.code_of(error) is Exit.LIMIT
+            spent = exits.code_of(error) is exits.Exit.LIMIT
             failed = failed or error
             found.append(_unread(listing.name, error))
         else:
@@ -258,18 +265,18 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
     """Why a listing cannot be read although visitors can."""
     state, advice = "wrong", "try again later"
     match error:
-        case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
+        case AuthenticationError() | PermissionDeniedError():
             advice = "give the key the right to read it, in the dashboard"
-        case docplatform.NotFoundError():
+        case NotFoundError():
             advice = "ask whether your platform's plan includes it"
-        case docplatform.RateLimitError() | docplatform.BudgetError():
+        case RateLimitError() | BudgetError():
             state, advice = "unknown", SPENT
     return Finding(listing, state, _said(error), advice)
 
 
 def _said(error: DocPlatformError) -> str:
     """The service's message, or else the error in words."""
-    if isinstance(error, docplatform.StatusError) and error.message:
+    if isinstance(error, StatusError) and error.message:
         return error.message
     return phrases.sentence(error, advises=False)
 
@@ -278,7 +285,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
     """The findings about the service, the key and the project that follow from an error."""
     name, state = SERVICE, "wrong"
     match error:
-        case docplatform.AuthenticationError():
+        case AuthenticationError():
             name, advice = (
                 KEY,
                 (
@@ -286,7 +293,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
                     "key of another kind is refused"
                 ),
             )
-        case docplatform.PermissionDeniedError():
+        case PermissionDeniedError():
             name, advice = (
                 KEY,
                 (
@@ -294,16 +301,16 @@ def _after(error: DocPlatformError) -> list[Finding]:
                     "this machine's"
                 ),
             )
-        case docplatform.NotFoundError():
+        case NotFoundError():
             name, advice = (
                 PROJECT,
                 "compare the project's id, and the path of the address, with the dashboard",
             )
-        case docplatform.BudgetError():
+        case BudgetError():
             state, advice = "unknown", "run it again after that, or with more --requests-per-hour"
-        case docplatform.RateLimitError():
+        case RateLimitError():
             advice = SPENT
-        case docplatform.StatusError() | docplatform.ResponseError():
+        case StatusError() | ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
         case _:
             advice = (

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import docplatform
 from docplatform.cli import phrases
 from docplatform.cli.output import fail, failure, say, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Exit(IntEnum):

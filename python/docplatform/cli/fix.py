@@ -15,11 +15,11 @@ import click
 from docplatform import DocPlatformError, Job, JobsReport, UnconfirmedWriteError
 from docplatform._hooks.fix import LISTINGS, plain
 from docplatform._native import _WholeFile
-from docplatform.cli import batch, cost, files, once, output, phrases
+from docplatform.cli import batch, cost, files, output, phrases
 from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
-from docplatform.cli.job import concurrency_option, given, wait_options
+from docplatform.cli.job import concurrency_option, given, known_names, wait_options
 from docplatform.cli.output import count, shown
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from docplatform import Client, FixList, Plan
-    from docplatform.cli.days import Days
+    from docplatform.cli.days import Days, Ends
     from docplatform.cli.writing import Target
 
 ALL = 1_000_000
@@ -61,8 +61,7 @@ MAX_ONCE = 200
 def fix(
     session: Session,
     /,
-    date_from: str | None,
-    date_to: str | None,
+    ends: Ends,
     *,
     number: int,
     wanted: str | None,
@@ -77,7 +76,7 @@ def fix(
     visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
     printed, or written to the .md file of -o. Review each of them, because its prompt quotes readers.
     """
-    days, _ = beside(date_from, date_to)
+    days, _ = beside(**ends)
     name = target.name
     markdown = Path(name) if name is not None and name.endswith(".md") else None
     if wanted is not None:
@@ -132,18 +131,12 @@ def fix(
 
 def plans(client: Client, days: Days) -> list[Plan]:
     """The cost of the list, listing by listing."""
-    how: dict[str, Any] = {
-        "date_from": days.date_from,
-        "date_to": days.date_to,
-        "every": None,
-        "by_path": True,
-    }
-    return [client._plan(listing, **how) for listing in LISTINGS]
+    return [client._plan(listing, **days.ends, every=None, by_path=True) for listing in LISTINGS]
 
 
 def known_jobs(session: Session, client: Client) -> dict[str, str | None]:
     """The jobs of the names in the store. A job is ``None`` if its creation has an unknown outcome."""
-    known = once.names(client) if session.store is not None else []
+    known = known_names(client) if session.store is not None else []
     return {each.name: each.job for each in known if each.state != "being created"}
 
 
@@ -303,11 +296,7 @@ def _show(
         Path(file.path).write_text("\n\n".join(said) + "\n", encoding="utf-8")
         file.commit()
     if session.json:
-        about = {
-            "date_from": str(days.date_from),
-            "date_to": str(days.date_to),
-            "requests": client.stats.requests,
-        }
+        about = {**days.ends, "requests": client.stats.requests}
         output.document({**about, "warnings": found.warnings, "error": error, "rows": rows})
     elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)

@@ -67,38 +67,39 @@ class Listing:
         return f"{self.name.capitalize()} add up" if self.endpoint.adds_up else "Uniques do not add up"
 
 
-VISITORS = Listing(
-    name="visitors",
-    summary="The site's readers, human and AI.",
-    rows="the unique visitors of every path, one row each",
-    meaning="Unique visitors cannot be added up over paths, days or kinds.",
+LISTINGS = (
+    Listing(
+        "visitors",
+        summary="The site's readers, human and AI.",
+        rows="the unique visitors of every path, one row each",
+        meaning="Unique visitors cannot be added up over paths, days or kinds.",
+    ),
+    Listing(
+        "views",
+        summary="How often the site's pages were read, by people and by AI agents.",
+        rows="the page views of every path, one row each",
+        meaning="Page views can be added up over paths and days.",
+    ),
+    Listing(
+        "searches",
+        summary="What readers searched for.",
+        rows="what readers searched for, one row for each phrase: how often, and which result they clicked most",
+        meaning="Hits can be added up over phrases and days; the click rate (ctr) is a share and cannot.",
+    ),
+    Listing(
+        "feedback",
+        summary="What readers said about the site's pages.",
+        rows="what readers said, one row for each piece of feedback",
+        meaning="Each piece counts once, so rows can be added up over days and pages.",
+        by_page="feedback_by_page",
+    ),
+    Listing(
+        "conversations",
+        summary="What readers asked the site's assistant.",
+        rows="what readers asked the assistant, one row for each question with its answer",
+        meaning="Each question counts once, so rows can be added up over days; a conversation may have several.",
+    ),
 )
-VIEWS = Listing(
-    name="views",
-    summary="How often the site's pages were read, by people and by AI agents.",
-    rows="the page views of every path, one row each",
-    meaning="Page views can be added up over paths and days.",
-)
-SEARCHES = Listing(
-    name="searches",
-    summary="What readers searched for.",
-    rows="what readers searched for, one row for each phrase: how often, and which result they clicked most",
-    meaning="Hits can be added up over phrases and days; the click rate (ctr) is a share and cannot.",
-)
-FEEDBACK = Listing(
-    name="feedback",
-    summary="What readers said about the site's pages.",
-    rows="what readers said, one row for each piece of feedback",
-    meaning="Each piece counts once, so rows can be added up over days and pages.",
-    by_page="feedback_by_page",
-)
-CONVERSATIONS = Listing(
-    name="conversations",
-    summary="What readers asked the site's assistant.",
-    rows="what readers asked the assistant, one row for each question with its answer",
-    meaning="Each question counts once, so rows can be added up over days; a conversation may have several.",
-)
-LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)
 
 
 def listing_option(help_: str, *, multiple: bool = False) -> Decorator:

@@ -50,7 +50,7 @@ def interval(value: str) -> float:
     return seconds
 
 
-def _words_or_file(name: str, metavar: str, of_file: str) -> Decorator:
+def words_or_file(name: str, metavar: str, of_file: str) -> Decorator:
     """Words on the command line, and a file that can take their place."""
     return options(
         click.argument(name, nargs=-1, metavar=metavar),
@@ -58,11 +58,7 @@ def _words_or_file(name: str, metavar: str, of_file: str) -> Decorator:
     )
 
 
-projects_arguments: Decorator = _words_or_file(
-    "words", "[PERIOD] [PROJECT]...", "Read ids of projects from a file, one per line; - is standard input."
-)
-"""The words and the file of projects; :func:`named_projects` makes the projects of them."""
-prompt_arguments: Decorator = _words_or_file(
+prompt_arguments: Decorator = words_or_file(
     "prompt", "[PROMPT]", "Read the prompt from a file of UTF-8 text; - is standard input."
 )
 """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""

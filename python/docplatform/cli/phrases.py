@@ -15,47 +15,28 @@ Again: TypeAlias = Callable[..., str]
 
 SETTINGS = {
     "api_key": "--api-key-file",
-    "base_url": "--base-url",
-    "before": "--before",
     "by_path": "--totals",
-    "ca_bundle": "--ca-bundle",
     "connect_timeout": "the time for connecting",
     "date_from": "--from",
     "date_to": "--to",
     "deadline": "the time for a call",
-    "every": "--every",
-    "final": "--final",
-    "job_path": "--job-path",
-    "jobs_per_hour": "--jobs-per-hour",
-    "listing": "--listing",
     "max_poll_interval": "the longest interval between polls",
     "max_response_bytes": "the largest answer",
     "max_retry_after": "the longest Retry-After",
-    "max_rows": "--max-rows",
     "n": "-n",
-    "on_budget": "--on-budget",
-    "on_running": "--on-running",
-    "once": "--once",
-    "organization": "--organization",
-    "page_size": "--page-size",
     "period": "period",
-    "poll_interval": "--poll-interval",
     "project_id": "--project",
     "projects": "PROJECT",
     "proxy": "HTTPS_PROXY",
-    "refresh": "--refresh",
-    "requests_per_hour": "--requests-per-hour",
-    "reserve": "--reserve",
     "resume": "the checkpoint",
     "settle": "the time for a status to change",
-    "settle_days": "--settle-days",
-    "source": "--source",
-    "status": "--status",
-    "store": "--store",
     "thread_id": "the thread's id",
-    "timeout": "--timeout",
-    "until": "--until",
-    "whole": "--whole",
+} | {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "base_url before ca_bundle every final job_path jobs_per_hour listing max_rows on_budget on_running once organization "
+        "page_size poll_interval refresh requests_per_hour reserve settle_days source status store timeout until whole"
+    ).split()
 }
 """The option of each setting that a message may name, or words for those without an option."""
 
@@ -92,9 +73,10 @@ def _fetch(
 
 
 ADVICE: dict[str, str | Callable[..., str] | None] = {
+    **dict.fromkeys(
+        "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat LookAtJob LookBeforeRepeat".split()
+    ),
     "AvoidCache": "a proxy or cache on the way is broken: name the host in NO_PROXY to go around it",
-    "CallAfter": None,
-    "CallLater": None,
     "ChangeAddress": lambda _, location: (
         f"redirects are never followed (to {location}): set --base-url to the service's own address"
     ),
@@ -107,12 +89,9 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         f"check the API key ({variable or '--api-key-file'}): it may have expired, often after 90 days, or be of another "
         "kind; copy a valid one from the dashboard"
     ),
-    "CheckKeyRights": None,
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
-    "CheckPath": None,
     "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
-    "DoNotRepeat": None,
     "EndAtStatus": lambda _, status: (
         f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
     ),
@@ -122,8 +101,6 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     ),
     "FewerCalls": "run it again",
     "FillStore": lambda again: f"fill it with `{again('sync')}`",
-    "LookAtJob": None,
-    "LookBeforeRepeat": None,
     "ProxyLogin": "they belong into its URL, in HTTPS_PROXY or HTTP_PROXY",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from docplatform import ConfigurationError
 from docplatform._native import _api_key
 from docplatform.cli.exits import KeyProblemError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VARIABLE = "DOCPLATFORM_API_KEY"
 

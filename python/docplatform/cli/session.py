@@ -6,10 +6,10 @@ import functools
 import logging
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypeAlias
+from typing import Any, Concatenate, Literal, TypeAlias
 
 import click
 
@@ -25,9 +25,6 @@ from docplatform.cli import exits, phrases, secrets
 from docplatform.cli.help import STORE_SETTINGS, Decorator, number_option, options
 from docplatform.cli.output import Progress, count, say, shown
 from docplatform.cli.params import FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _store_option(help_: str) -> Decorator:

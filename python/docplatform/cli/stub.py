@@ -68,7 +68,7 @@ def serve(stub: StubServer) -> int:
         try:
             shell = "PowerShell" if is_windows else "another terminal"
             say(f"The stub serves until Ctrl-C. Paste these lines into {shell}.")
-            for name, value in _settings(stub).items():
+            for name, value in settings(stub).items():
                 print(line.format(name, value), flush=True)
             threading.Event().wait()
         except KeyboardInterrupt:
@@ -86,7 +86,7 @@ def run(stub: StubServer, command: Sequence[str]) -> int:
     with _listening(stub):
         try:
             process = subprocess.Popen(  # noqa: S603  # what the user asks for
-                [program, *command[1:]], env=os.environ | _settings(stub)
+                [program, *command[1:]], env=os.environ | settings(stub)
             )
         except OSError as error:
             say(f"docplatform: stub --run: {shown(command[0])} cannot be started: {shown(error.strerror)}.")
@@ -117,7 +117,8 @@ def _leave_signals_to(process: subprocess.Popen[bytes]) -> None:
             signal.signal(number, lambda number, _: process.send_signal(number))
 
 
-def _settings(stub: StubServer) -> dict[str, str]:
+def settings(stub: StubServer) -> dict[str, str]:
+    """The environment that makes a client use the stub."""
     return {
         "DOCPLATFORM_BASE_URL": stub.url,
         "DOCPLATFORM_API_KEY": stub.api_key,

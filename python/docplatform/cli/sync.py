@@ -9,10 +9,9 @@ import click
 
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import cost, exits, output
-from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, days_and_projects, every_option
-from docplatform.cli.help import Command, options
+from docplatform.cli.days import PERIODS, both_ends, days_and_projects, every_option, projects_options
+from docplatform.cli.help import Command
 from docplatform.cli.listings import ENDPOINTS, listing_option
-from docplatform.cli.params import named_projects, projects_arguments
 from docplatform.cli.session import Session, with_budget
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ At night, two listings in one order; the next night fetches what is left:
 
 
 @click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
-@projects_arguments
-@options(FROM, TO, LAST_WHOLE, every_option("day"))
+@projects_options
+@every_option("day")
 @listing_option(
     "What to fetch. Several share one order: the slices of a day are fetched together.", multiple=True
 )
@@ -55,17 +54,13 @@ At night, two listings in one order; the next night fetches what is left:
 @with_budget
 def sync(
     session: Session,
-    words: tuple[str, ...],
-    date_from: str | None,
-    date_to: str | None,
     *,
-    last: int | None,
-    file: str | None,
     every: Any,
     listing: Any,
     totals: bool,
     until: str | None,
     on_running: Literal["wait", "stop"],
+    **given: Any,
 ) -> None:
     """Fill the --store for some projects, and fetch nothing twice.
 
@@ -82,24 +77,18 @@ def sync(
         raise click.UsageError(
             "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
         )
-    found, projects = days_and_projects(words, date_from, date_to, last, every)
-    days = both_ends(*found)
-    wanted = named_projects(session, projects, file)
+    ends, projects = days_and_projects(session, every=every, **given)
+    both_ends(ends)
     for name in listing:
         if totals and not ENDPOINTS[name].has_totals:
             raise click.UsageError(
                 f"--totals: the service has no totals of {name}; leave it out to fetch all rows"
             )
-    slices: dict[str, Any] = {
-        "listing": listing,
-        **days,
-        "every": every,
-        "by_path": not totals,
-    }
-    wanted = wanted or [session.project_id()]
+    how = {"every": every, "by_path": not totals}
+    slices = {"listing": listing, **ends, **how}
+    projects = projects or [session.project_id()]
     if session.dry_run:
-        ends = [(days["date_from"], days["date_to"])]
-        cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
+        cost.show(session, ends, listings=listing, **how, projects=projects)
         return
     progress = session.progress("Filling the store")
     printed = functools.partial(_print, session, slices)
@@ -107,7 +96,7 @@ def sync(
         try:
             with progress, progress.counting():
                 report = client.sync(
-                    wanted,
+                    projects,
                     **slices,
                     until=until,
                     on_budget=session.on_budget,

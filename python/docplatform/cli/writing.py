@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".xlsx": "xlsx"}
 """The format of a file by the end of its name."""
 NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow", "xlsx": "to_excel"}
-"""The formats that need a library, and the method that needs the same one."""
+"""The formats that need a library, and what writes them."""
 
 
 class Target(NamedTuple):
@@ -50,7 +50,7 @@ class Writer:
     path: Path | None
     format: str
     target: Target
-    reading: str = "Reading visitors"
+    reading: str
     """The text of the progress."""
     rows: int = 0
     """How many were written."""
@@ -88,22 +88,15 @@ class Writer:
 
     def _file(self, rows: Rows | Table, path: Path) -> None:
         counted: dict[str, Any] = {"progress": True} if isinstance(rows, Rows) else {}
-        match self.format:
-            case "csv":
-                self.rows = rows.to_csv(
-                    path, escape_formulas=not self.target.raw, bom=self.target.bom, **counted
-                )
-            case "jsonl":
-                self.rows = rows.to_jsonl(path, **counted)
-            case "parquet":
-                self.rows = rows.to_parquet(path, **counted)
-            case "xlsx":
-                self.rows = rows.to_excel(path, **counted)
-            case _:
-                # Opened before anything is fetched, as the others do.
-                with _WholeFile(path) as file:
-                    table = rows.collect(**counted) if isinstance(rows, Rows) else rows
-                    self.rows = frames.write_arrow(table, file)
+        if self.format == "arrow":
+            # Opened before anything is fetched, as the others do.
+            with _WholeFile(path) as file:
+                table = rows.collect(**counted) if isinstance(rows, Rows) else rows
+                self.rows = frames.write_arrow(table, file)
+            return
+        if self.format == "csv":
+            counted |= {"escape_formulas": not self.target.raw, "bom": self.target.bom}
+        self.rows = getattr(rows, NEEDS.get(self.format, f"to_{self.format}"))(path, **counted)
 
     def _print_csv(self, rows: Rows | Table) -> None:
         # The header comes first, and the columns are known only at the end of an export.
@@ -191,9 +184,7 @@ def output_options(default: str | None, otherwise: str) -> Decorator:
     return decorate
 
 
-def begin(
-    target: Target, *, json: bool, reading: str = "Reading visitors", more: Sequence[str] = ()
-) -> Writer:
+def begin(target: Target, *, json: bool, reading: str = "", more: Sequence[str] = ()) -> Writer:
     """A writer; a usage error if it could not write. With ``json``, standard output is for the summary. ``more`` are endings that
     the command writes without it."""
     name = target.name or "-"

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from docplatform._native import _begun, _dataset_slices
 
@@ -35,24 +35,13 @@ class StoredSlice(NamedTuple):
         return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
 
 
-class Wish(TypedDict):
-    """The slices to read, by the arguments of :func:`docplatform.export_dataset`."""
-
-    listing: str
-    every: str
-    projects: str | Iterable[str] | None
-    date_from: Day | None
-    date_to: Day | None
-    base_url: str | None
-    organization: str | None
-    settle_days: int
-
-
-def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSlice]:
-    """The slices of one length in a store, by project and day."""
+def stored(store: str | os.PathLike[str], listing: str, every: str, **wish: Any) -> list[StoredSlice]:
+    """The slices of one length in a store, by project and day. ``wish`` has more arguments of :func:`docplatform.export_dataset`."""
     return [
-        StoredSlice(wish["listing"], url, wish["every"], project, first, end, begun, export, settled, rows)
-        for export, url, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
+        StoredSlice(listing, url, every, project, first, end, begun, export, settled, rows)
+        for export, url, project, first, end, begun, rows, settled in _dataset_slices(
+            store, listing=listing, every=every, **wish
+        )
     ]
 
 
@@ -86,7 +75,7 @@ def noted(place: Place, name: str) -> StoredSlice:
         if fields.pop("version") != 1:
             raise ValueError("another version")
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
-        return StoredSlice(**{**fields, **days})
+        return StoredSlice(**fields | days)
     except (ValueError, TypeError, LookupError, AttributeError):
         text = f"{place}/{name} was not written by this version as a part of a dataset, and was left unchanged: give another path"
         raise ValueError(text) from None

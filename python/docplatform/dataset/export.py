@@ -105,24 +105,22 @@ def export_dataset(
     if period is not None and (named := _period(period, date_from, date_to)) is not None:
         date_from, date_to = named[0][:2]
     projects = catalog.ids(projects)
-    wish: catalog.Wish = {
+    days: dict[str, Any] = {"date_from": date_from, "date_to": date_to}
+    wish: dict[str, Any] = {
         "listing": listing,
         "every": every,
-        "projects": projects,
-        "date_from": date_from,
-        "date_to": date_to,
         "base_url": base_url,
         "organization": organization,
         "settle_days": settle_days,
     }
-    slices = catalog.stored(store, **wish)
+    slices = catalog.stored(store, projects=projects, **days, **wish)
     if (other := next(iter(there.names()), None)) is not None:
         _check(catalog.noted(there, other), there, every, slices[0].base_url if slices else None)
     if projects is None:
         # Also those that have nothing of the range.
-        any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
-        projects = list(dict.fromkeys(slice_.project_id for slice_ in catalog.stored(store, **any_day)))
-    missing = catalog.missing(slices, every, projects, date_from, date_to)
+        any_day = catalog.stored(store, projects=None, date_from=None, date_to=None, **wish)
+        projects = list(dict.fromkeys(slice_.project_id for slice_ in any_day))
+    missing = catalog.missing(slices, every, projects, **days)
     gap = _gap(listing, every, slices, missing, projects)
     if gap is not None and not strict:
         warnings.warn(gap, DataWarning, stacklevel=2)

@@ -13,13 +13,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from email.utils import formatdate
-from http import HTTPStatus
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from docplatform.testing._service import Answer, Refusal, StubRequest
+from docplatform.testing._service import PHRASES, Answer, Refusal, StubRequest
+
+if TYPE_CHECKING:
+    from ._server import StubServer
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 16 * 1024 * 1024
@@ -29,8 +30,6 @@ LINGER_SECONDS = 2.0
 """How long the rest of a refused request is thrown away before its connection is closed."""
 
 BACKLOG = 1024
-
-_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class Received(NamedTuple):
@@ -49,18 +48,6 @@ class Exchange(NamedTuple):
     request: StubRequest
     answer: Answer | None
     delay: float
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """The functions that the server calls in its thread."""
-
-    opened: Callable[[], None]
-    closed: Callable[[], None]
-    received: Callable[[Received], Exchange]
-    answered: Callable[[StubRequest, int], None]
-    abandoned: Callable[[StubRequest], None]
-    """The client went away before its answer."""
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:
@@ -105,7 +92,7 @@ def _rendered(answer: Answer, number: int, keep_alive: bool, with_body: bool = T
     if answer.status not in (204, 304):
         pairs.append(("content-length", str(len(answer.body))))
     pairs.append(("connection", "keep-alive" if keep_alive else "close"))
-    lines = [f"HTTP/1.1 {answer.status} {_PHRASES.get(answer.status, 'Unknown')}"]
+    lines = [f"HTTP/1.1 {answer.status} {PHRASES.get(answer.status, 'Unknown')}"]
     lines += [f"{name}: {value}" for name, value in pairs]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1")
     return head + answer.body if with_body else head
@@ -136,7 +123,7 @@ async def _stays(reader: asyncio.StreamReader, seconds: float) -> bool:
 
 
 async def _serve(
-    app: App, numbers: Iterator[int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    stub: StubServer, numbers: Iterator[int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """One connection: requests are read, applied and answered one after the other."""
     keep_alive = True
@@ -150,23 +137,23 @@ async def _serve(
                 await _linger(reader, writer)
                 return
         keep_alive = received.keep_alive
-        request, answer, delay = app.received(received)
+        request, answer, delay = stub._received(received)
         if answer is None:
             return
         if delay and not await _stays(reader, delay):
-            app.abandoned(request)
+            stub._abandoned(request)
             return
         # Marked before it is written: a client that has its answer finds it in the record.
-        app.answered(request, answer.status)
+        stub._answered(request, answer.status)
         writer.write(_rendered(answer, next(numbers), keep_alive, received.method != "HEAD"))
 
 
 class ServerThread:
     """The thread with its event loop. It serves when the constructor returns."""
 
-    def __init__(self, listeners: Sequence[socket.socket], app: App) -> None:
+    def __init__(self, listeners: Sequence[socket.socket], stub: StubServer) -> None:
         self._listeners = listeners
-        self._app = app
+        self._stub = stub
         self._numbers = count(1)
         self._tasks: dict[socket.socket, asyncio.Task[None]] = {}
         self._started: Future[Callable[[], object]] = Future()
@@ -210,12 +197,12 @@ class ServerThread:
             self._tasks[connection] = loop.create_task(self._connected(connection))
 
     async def _connected(self, connection: socket.socket) -> None:
-        self._app.opened()
+        self._stub._opened()
         # A client that leaves or takes too long, and the end of the stub, are no errors.
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             reader, writer = await asyncio.open_connection(sock=connection, limit=MAX_HEAD)
             try:
-                await _serve(self._app, self._numbers, reader, writer)
+                await _serve(self._stub, self._numbers, reader, writer)
                 writer.close()
                 async with asyncio.timeout(IDLE_SECONDS):
                     await writer.wait_closed()
@@ -223,7 +210,7 @@ class ServerThread:
                 writer.transport.abort()
         connection.close()
         del self._tasks[connection]
-        self._app.closed()
+        self._stub._closed()
 
 
 def bind(port: int) -> list[socket.socket]:

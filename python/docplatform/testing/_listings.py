@@ -10,11 +10,18 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from docplatform.testing import _story as story
-from docplatform.testing._visitors import Query, check_served, parse_days, parse_integer
+from docplatform.testing._visitors import (
+    GivenRows,
+    MadeUpRows,
+    Query,
+    Rows,
+    Served,
+    check_served,
+    parse_days,
+    parse_integer,
+)
 
-Rows = Sequence[Mapping[str, Any]]
-Given = int | Rows | Callable[[date, date], Rows] | None
-"""The number of rows to make up, or the rows, or a function that makes them from the first day and the day after the last one."""
+Given = Served | None
 
 _WORDS = (
     "webhooks",
@@ -173,6 +180,10 @@ class CursorListing:
         return [
             self._shape.make(number, begin + number * step, days, problems) for number in range(self._given)
         ]
+
+
+Listing = MadeUpRows | GivenRows | CursorListing
+"""The source of an analytics route's pages."""
 
 
 def _is_wanted(row: Mapping[str, Any], filters: Mapping[str, list[str]]) -> bool:

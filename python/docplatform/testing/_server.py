@@ -9,13 +9,14 @@ from datetime import timedelta
 from typing import Any, Self, cast
 
 from docplatform import AsyncClient, Client
-from docplatform.testing._http import App, Exchange, Received, ServerThread, bind
 from docplatform.testing._listings import CursorListing, Given
 from docplatform.testing._service import (
+    API_KEY,
     DEFAULT_LINK,
     Answer,
     Call,
     Fault,
+    Hours,
     Refusal,
     Service,
     StubJob,
@@ -26,7 +27,7 @@ from docplatform.testing._service import (
 )
 from docplatform.testing._visitors import Served, listing
 
-API_KEY = "dp_stub_0000000000000000demo"
+from ._http import Exchange, Received, ServerThread, bind
 
 
 class StubServer:
@@ -105,23 +106,23 @@ class StubServer:
         if port > 65_535:
             raise ValueError(f"port must be at most 65535, not {port}")
         self._projects = None if projects is None else tuple(projects)
+        by_cursor = {
+            "searches": searches,
+            "feedback": feedback,
+            "feedback/by-page": feedback_by_page,
+            "assistant": conversations,
+        }
         self._service = Service(
-            {
+            listings={
                 "visitors": listing("visitors", visitors, totals),
                 "views": listing("views", visitors if views is None else views),
+                **{name: CursorListing(name, given) for name, given in by_cursor.items()},
             },
-            [
-                CursorListing("searches", searches),
-                CursorListing("feedback", feedback),
-                CursorListing("feedback/by-page", feedback_by_page),
-                CursorListing("assistant", conversations),
-            ],
-            api_key=API_KEY,
             projects=self._projects,
             active_polls=_at_least(0, active_polls, "active_polls"),
             stale_polls=_at_least(0, stale_polls, "stale_polls"),
-            requests_per_hour=_limit(0, requests_per_hour, "requests_per_hour"),
-            jobs_per_hour=_limit(0, jobs_per_hour, "jobs_per_hour"),
+            analytics=Hours(_limit(0, requests_per_hour, "requests_per_hour")),
+            created=Hours(_limit(0, jobs_per_hour, "jobs_per_hour")),
             page_cap=_limit(1, page_cap, "page_cap"),
         )
         self._changed = threading.Condition()  # guards all below, and the service
@@ -157,8 +158,7 @@ class StubServer:
             names = ("127.0.0.1", "[::1]", "localhost")
             bare = names if self._port == 80 else ()  # clients leave out the default port
             self._hosts = frozenset((*bare, *(f"{name}:{self._port}" for name in names)))
-            app = App(self._opened, self._closed, self._received, self._answered, self._abandoned)
-            self._thread = ServerThread(sockets, app)
+            self._thread = ServerThread(sockets, self)
         return self
 
     def close(self) -> None:
@@ -470,7 +470,7 @@ class StubServer:
         if not all(isinstance(status, str) for status in statuses):
             raise TypeError('script_job takes strs, such as script_job("active", "failed")')
         with self._changed:
-            self._service.script(list(statuses), pr_link)
+            self._service.scripts.append((list(statuses), pr_link))
 
     def reset(self) -> None:
         """Forgets jobs, scripts, requests, failures and delays to come, and the used rate limit.
@@ -502,7 +502,7 @@ class StubServer:
             self._notify()
 
     def _received(self, received: Received) -> Exchange:
-        call = read_call(received.method, received.target, received.headers, received.body)
+        call = read_call(*received[:4])
         with self._changed:
             self._requests.append(call.request)
             exchange = Exchange(call.request, *self._decide(call))
@@ -515,6 +515,7 @@ class StubServer:
             self._notify()
 
     def _abandoned(self, request: StubRequest) -> None:
+        """Records that the client left before its answer."""
         with self._changed:
             request.disconnected = time.monotonic()
             self._notify()

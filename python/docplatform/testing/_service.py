@@ -16,15 +16,15 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from docplatform.testing import _story as story
-from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
-from docplatform.testing._visitors import Listed, Query
+from docplatform.testing._listings import CALLER_STATS, THREAD, Listing
 
+API_KEY = "dp_stub_0000000000000000demo"
 HOUR = 3600.0
 DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
 """The ``prLink`` of a job; ``{number}`` is that of the job, counted from 1."""
 
 _header = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*").fullmatch
-_phrases = {status.value: status.phrase for status in HTTPStatus}
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _script_lock = threading.RLock()  # a poll reads and writes what a test may be assigning
 
@@ -188,7 +188,7 @@ def make_answer(status: int, body: object, headers: Sequence[tuple[str, str]]) -
         if name.lower() in ("content-length", "transfer-encoding", "connection"):
             raise ValueError(f"{name} is set by the stub")
     if body is None:
-        body = {} if status < 400 else {"error": _phrases.get(status, "Unknown")}
+        body = {} if status < 400 else {"error": PHRASES.get(status, "Unknown")}
     if not isinstance(body, str | bytes):
         body = json.dumps(body)
     data = body.encode() if isinstance(body, str) else body
@@ -232,17 +232,13 @@ class Hours:
 
     def __init__(self, most: int | None) -> None:
         self._most = most
-        self._granted: defaultdict[str, deque[float]] = defaultdict(deque)
-
-    def clear(self) -> None:
-        """Forgets what was granted."""
-        self._granted.clear()
+        self.granted: defaultdict[str, deque[float]] = defaultdict(deque)
 
     def take(self, name: str, now: float) -> None:
         """Count one more. Raises :class:`Refusal` if none is left."""
         if self._most is None:
             return
-        granted = self._granted[name]
+        granted = self.granted[name]
         while granted and granted[0] <= now - HOUR:
             granted.popleft()
         if len(granted) >= self._most:
@@ -251,48 +247,33 @@ class Hours:
         granted.append(now)
 
 
+@dataclass(kw_only=True)
 class Service:
     """The state of the service and its rules. Not locked: the caller's lock is held throughout."""
 
-    def __init__(
-        self,
-        listings: Mapping[str, Listed],
-        by_cursor: Sequence[CursorListing],
-        *,
-        api_key: str,
-        projects: Sequence[str] | None,
-        active_polls: int,
-        stale_polls: int,
-        requests_per_hour: int | None,
-        jobs_per_hour: int | None,
-        page_cap: int | None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._listings = listings
-        self._by_cursor = {one.name: one for one in by_cursor}
-        self._api_key = api_key
-        self._projects = projects
-        self._active_polls = active_polls
-        self._stale_polls = stale_polls
-        self._analytics = Hours(requests_per_hour)
-        self._created = Hours(jobs_per_hour)
-        self._page_cap = page_cap
-        self._clock = clock
-        self.jobs: list[StubJob] = []
-        self._jobs_by_id: dict[str, StubJob] = {}
-        self._scripts: deque[tuple[list[str], str | None]] = deque()
+    listings: Mapping[str, Listing]
+    projects: Sequence[str] | None
+    active_polls: int
+    stale_polls: int
+    page_cap: int | None
+    analytics: Hours
+    """The requests of all projects."""
+    created: Hours
+    """The jobs of each project."""
+    jobs: list[StubJob] = field(default_factory=list)
+    jobs_by_id: dict[str, StubJob] = field(default_factory=dict)
+    scripts: deque[tuple[list[str], str | None]] = field(default_factory=deque)
+    """The statuses and links of jobs to come."""
+    _api_key: str = API_KEY
+    _clock: Callable[[], float] = time.monotonic
 
     def reset(self) -> None:
         """Back to how it was when new."""
         self.jobs.clear()
-        self._jobs_by_id.clear()
-        self._scripts.clear()
-        self._analytics.clear()
-        self._created.clear()
-
-    def script(self, statuses: list[str], pr_link: str | None) -> None:
-        """Queue the statuses of a job to come."""
-        self._scripts.append((statuses, pr_link))
+        self.jobs_by_id.clear()
+        self.scripts.clear()
+        self.analytics.granted.clear()
+        self.created.granted.clear()
 
     def answer(self, call: Call) -> Answer:
         """Do what is asked for. Raises :class:`Refusal`."""
@@ -304,7 +285,7 @@ class Service:
             case ["", "v2", "agent", project, "job"]:
                 self._check(method, "POST", project)
                 prompt = _prompt(call)
-                self._created.take(project, self._clock())
+                self.created.take(project, self._clock())
                 return _job_answer(201, self._create(project, prompt))
             case ["", "v2", "agent", project, "job", job_id]:
                 self._check(method, "GET", project)
@@ -315,9 +296,6 @@ class Service:
                 self._check(method, "POST", project)
                 job = self._find(project, job_id)
                 return _job_answer(200, self._message(job, _prompt(call)))
-            case ["", "v1", "analytics", project, listing] if listing in self._listings:
-                self._check(method, "GET", project)
-                return self._page(listing, call, Query.parse, self._listings[listing].page)
             case ["", "v1", "analytics", project, "assistant", "threads", name]:
                 self._check(method, "GET", project)
                 if name != THREAD["threadId"]:
@@ -326,44 +304,37 @@ class Service:
             case ["", "v1", "analytics", project, "assistant", "caller-stats"]:
                 self._check(method, "GET", project)
                 return self._object(CALLER_STATS)
-            case ["", "v1", "analytics", project, *listed] if by_cursor := self._by_cursor.get(
-                "/".join(listed)
-            ):
+            case ["", "v1", "analytics", project, *names] if listing := self.listings.get("/".join(names)):
                 self._check(method, "GET", project)
-                return self._page(
-                    "/".join(listed),
-                    call,
-                    by_cursor.parse,
-                    lambda asked: by_cursor.page(asked, self._problems(asked.days.start)),
-                )
+                return self._page("/".join(names), call, listing)
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
         if method != allowed:
             raise Refusal(405, "Method not allowed", Allow=allowed)
-        if self._projects is not None and project not in self._projects:
+        if self.projects is not None and project not in self.projects:
             raise Refusal(404, "No such project")
 
     def _create(self, project: str, prompt: str) -> StubJob:
         number = len(self.jobs) + 1
-        usual = (["active"] * self._active_polls + ["completed"], DEFAULT_LINK)
-        script, link = self._scripts.popleft() if self._scripts else usual
+        usual = (["active"] * self.active_polls + ["completed"], DEFAULT_LINK)
+        script, link = self.scripts.popleft() if self.scripts else usual
         link = link and link.replace("{number}", str(number))
         job = StubJob(f"job-{number}", project, "active", [prompt], script, link, _now())
         self.jobs.append(job)
-        self._jobs_by_id[job.id] = job
+        self.jobs_by_id[job.id] = job
         return job
 
     def _problems(self, day: int) -> list[story.Problem]:
         """The problems that readers have on a day. A page that a job was for before has none."""
-        before = date.fromordinal(day).isoformat()
+        before = date.fromordinal(max(day, 1)).isoformat()
         done = [
             job.prompts[0] for job in self.jobs if job.status == "completed" and str(job.created_at) < before
         ]
         return [one for one in story.PROBLEMS if not any(one.path in prompt for prompt in done)]
 
     def _find(self, project: str, job_id: str) -> StubJob:
-        job = self._jobs_by_id.get(job_id)
+        job = self.jobs_by_id.get(job_id)
         if job is None or job.id != job_id:  # a test may have given a job another id
             job = next((job for job in self.jobs if job.id == job_id), None)
         if job is None or job.project_id != project:
@@ -373,39 +344,30 @@ class Service:
     def _message(self, job: StubJob, prompt: str) -> StubJob:
         with _script_lock:
             job.prompts.append(prompt)
-            stale = [job.status] * self._stale_polls
+            stale = [job.status] * self.stale_polls
             job.status = job.status if stale else "active"
-            job.script = [*stale, *["active"] * self._active_polls, "completed"]
+            job.script = [*stale, *["active"] * self.active_polls, "completed"]
             job.archived_at = None
         return job
 
     def _object(self, value: Mapping[str, Any]) -> Answer:
-        self._take_slot()
+        self.analytics.take("", self._clock())
         return Answer(200, _encode(value).encode())
 
-    def _page(
-        self,
-        listing: str,
-        call: Call,
-        parse: Callable[[Mapping[str, str]], Query],
-        page: Callable[[Query], bytes],
-    ) -> Answer:
+    def _page(self, name: str, call: Call, listing: Listing) -> Answer:
         try:
             # The last value of a repeated parameter counts.
             given = call.request.query.items()
-            query = parse({name: each[-1] if isinstance(each, list) else each for name, each in given})
+            query = listing.parse({key: each[-1] if isinstance(each, list) else each for key, each in given})
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
-        self._take_slot()
-        limit = min(query.limit, self._page_cap or query.limit)
+        self.analytics.take("", self._clock())
+        limit = min(query.limit, self.page_cap or query.limit)
         try:
-            return Answer(200, page(replace(query, limit=limit)))
+            return Answer(200, listing.page(replace(query, limit=limit), self._problems(query.days.start)))
         except Exception as error:  # a test may serve rows of its own making: tell it
-            what = f"{listing}: {type(error).__name__}: {error}"
+            what = f"{name}: {type(error).__name__}: {error}"
             raise Refusal(500, "The stub cannot serve these rows", what) from error
-
-    def _take_slot(self) -> None:
-        self._analytics.take("", self._clock())
 
 
 def _job_answer(status: int, job: StubJob) -> Answer:

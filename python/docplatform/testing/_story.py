@@ -114,14 +114,9 @@ def _wave(size: float, best: float) -> Level:
     return lambda month: exp(size * sin(pi * (month - best + 3) / 6))
 
 
-def _falling(month: int) -> float:
-    """From the middle of 2025 on an eighth less every month, for three years."""
-    return float(0.88 ** min(max(month - month_of(date(2025, 6, 1)), 0), 36))
-
-
-def _rising(month: int) -> float:
-    """From the middle of 2025 on a tenth more every month, for a year and a half."""
-    return float(1.1 ** min(max(month - month_of(date(2025, 6, 1)), 0), 18))
+def _changing(factor: float, months: int) -> Level:
+    """The level is multiplied by ``factor`` every month from the middle of 2025 on, for some months."""
+    return lambda month: float(factor ** min(max(month - month_of(date(2025, 6, 1)), 0), months))
 
 
 def _since_release(month: int) -> float:
@@ -136,6 +131,10 @@ def _release(month: int) -> int:
     return month - month % 12 + (in_year[found - 1] if found else in_year[-1] - 12)
 
 
+USUAL = Course()
+"""How much is read of a page that is nothing special, and of the whole site."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page of the site, and which part of the people and of the AI agents who come reads it."""
@@ -144,7 +143,7 @@ class Page:
     """With ``{month}``, ``{before}`` or ``{release}`` in it there is another such page from month to month, or from release to release."""
     human: float
     ai: float
-    course: Course
+    course: Course = USUAL
 
     def path_in(self, month: int) -> str:
         """Its path in a month."""
@@ -163,30 +162,27 @@ def _named(month: int) -> str:
     return f"{FIRST_DAY.year + month // 12}-{month % 12 + 1:02}"
 
 
-USUAL = Course()
-"""How much is read of a page that is nothing special, and of the whole site."""
-
 PAGES = (
-    Page("/", 0.34, 0.09, USUAL),
-    Page("/getting-started/quickstart", 0.25, 0.17, USUAL),
-    Page("/llms.txt", 0.0006, 0.12, Course(_rising)),
+    Page("/", 0.34, 0.09),
+    Page("/getting-started/quickstart", 0.25, 0.17),
+    Page("/llms.txt", 0.0006, 0.12, Course(_changing(1.1, 18))),
     Page("/api/authentication", 0.15, 0.22, Course(_wave(0.3, 11))),
     Page("/guides/webhooks", 0.09, 0.08, Course(_wave(0.6, 0))),
-    Page("/sdk/v1", 0.3, 0.15, Course(_falling)),
-    Page("/api/reference", 0.12, 0.26, USUAL),
-    Page("/changelog/{month}", 0.07, 0.02, USUAL),
-    Page("/openapi.json", 0.0004, 0.06, Course(_rising)),
+    Page("/sdk/v1", 0.3, 0.15, Course(_changing(0.88, 36))),
+    Page("/api/reference", 0.12, 0.26),
+    Page("/changelog/{month}", 0.07, 0.02),
+    Page("/openapi.json", 0.0004, 0.06, Course(_changing(1.1, 18))),
     Page("/releases/{release}", 0.2, 0.06, Course(_since_release)),
-    Page("/tutorials/first-project", 0.11, 0.0008, USUAL),
+    Page("/tutorials/first-project", 0.11, 0.0008),
     Page("/guides/migrate-to-{release}", 0.09, 0.05, Course(_since_release)),
-    Page("/changelog/{before}", 0.02, 0.015, USUAL),
+    Page("/changelog/{before}", 0.02, 0.015),
     Page("/guides/deployment", 0.08, 0.05, Course(_wave(0.7, 6))),
-    Page("/api/errors", 0.03, 0.13, USUAL),
+    Page("/api/errors", 0.03, 0.13),
     Page("/cli/installation", 0.07, 0.04, Course(_wave(0.2, 5))),
-    Page("/llms-full.txt", 0.0002, 0.03, Course(_rising)),
+    Page("/llms-full.txt", 0.0002, 0.03, Course(_changing(1.1, 18))),
     Page("/tutorials/build-a-dashboard", 0.05, 0.0005, Course(_wave(0.3, 3))),
-    Page("/concepts/architecture", 0.05, 0.03, USUAL),
-    Page("/community/showcase", 0.03, 0.0003, USUAL),
+    Page("/concepts/architecture", 0.05, 0.03),
+    Page("/community/showcase", 0.03, 0.0003),
 )
 """The pages that the story is about; those of :func:`page` come after them."""
 

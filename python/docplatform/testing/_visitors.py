@@ -100,18 +100,22 @@ class MadeUpRows:
     """
 
     def __init__(self, kind: _Kind, count: int, totals: Mapping[str, Any] | None = None) -> None:
+        self.parse = Query.parse
         self._kind = kind
         self._count = count
         self._given = None if totals is None else json.dumps(dict(totals))
         self._prepared = lru_cache(maxsize=64)(self._prepare)
         self._totals = lru_cache(maxsize=64)(self._total)
 
-    def page(self, query: Query) -> bytes:
+    def page(self, query: Query, _: Sequence[story.Problem]) -> bytes:
         """The answer as JSON. A range without readers has no rows."""
         days = range(max(query.days.start, _FIRST), min(query.days.stop, _END))
         count = self._count if days else 0
         end = query.offset + query.limit
-        rows = [_row(*row) for row in self._rows(days, query.offset, min(end, count))]
+        rows = [
+            f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
+            for path, human, ai, total in self._rows(days, query.offset, min(end, count))
+        ]
         totals = self._given or (self._totals(days) if count else '{"human":0,"ai":0,"total":0}')
         return _page(self._kind, totals, rows, end < count)
 
@@ -172,10 +176,6 @@ def _ends(course: story.Course, days: range) -> _Ends:
     return course.until(days.start), course.until(days.start + 1), course.until(days.stop)
 
 
-def _row(path: str, human: int, ai: int, total: int) -> str:
-    return f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
-
-
 class GivenRows:
     """Rows that a test makes for the days of each request. Without ``totals`` these are the sums of the rows, which the service's would
     not be.
@@ -184,11 +184,12 @@ class GivenRows:
     def __init__(
         self, kind: _Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
     ) -> None:
+        self.parse = Query.parse
         self._kind = kind
         self._rows = rows
         self._totals = totals
 
-    def page(self, query: Query) -> bytes:
+    def page(self, query: Query, _: Sequence[story.Problem]) -> bytes:
         """The answer as JSON."""
         last = date.max.toordinal()
         start, stop = (date.fromordinal(min(day, last)) for day in (query.days.start, query.days.stop))
@@ -208,11 +209,7 @@ Served = int | Rows | Callable[[date, date], Rows]
 """A number of made-up pages, rows, or a function that makes the rows of a range."""
 
 
-Listed = MadeUpRows | GivenRows
-"""The source of an analytics route's pages."""
-
-
-def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
+def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> MadeUpRows | GivenRows:
     """The source for what a test gives; a ``ValueError`` or ``TypeError`` if that cannot be served."""
     check_served(kind, served)
     if isinstance(served, int):

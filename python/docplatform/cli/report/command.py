@@ -23,6 +23,7 @@ from docplatform.cli.session import Session, with_budget
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from docplatform.cli.days import Ends
     from docplatform.cli.report.figures import Change, Comparison, Report
 
 HTML = (".html", ".htm", "")
@@ -75,8 +76,7 @@ MARKDOWN = (".md", ".markdown")
 @with_budget
 def report(
     session: Session,
-    date_from: str | None,
-    date_to: str | None,
+    ends: Ends,
     *,
     name: str | None,
     force: bool,
@@ -104,7 +104,7 @@ def report(
         raise click.UsageError("--before and --no-compare contradict each other")
     if name is None:
         name = "-" if brief else "report.html"
-    days, against = beside(date_from, date_to, before)
+    days, against = beside(**ends, before=before)
     asked = Asked(
         days=days,
         against=None if no_compare else against,
@@ -150,7 +150,7 @@ def report(
                 file.commit()
     if session.json:
         told = found.failed and exits.facts(found.failed, session.again)
-        about = {"file": name, "date_from": date_from, "date_to": date_to, "error": told}
+        about = {"file": name, **ends, "error": told}
         output.document({**about, **_summary(found)})
     elif path is not None:
         session.say(
