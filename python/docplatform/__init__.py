@@ -9,8 +9,6 @@
 'https://github.com/example/docs/pull/1'
 """
 
-# ruff: noqa: F403, F405  # errors and types export their `__all__`
-
 from __future__ import annotations
 
 import sys
@@ -31,9 +29,53 @@ from docplatform._native import (
     VisitorTable,
     __version__,
 )
-
-from .errors import *
-from .types import *
+from docplatform.errors import (
+    AuthenticationError,
+    BadRequestError,
+    BudgetError,
+    ConfigurationError,
+    ConflictError,
+    ConnectError,
+    DataChangedWarning,
+    DatasetError,
+    DataWarning,
+    DocPlatformError,
+    JobFailedError,
+    NetworkError,
+    NotFoundError,
+    PaginationError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+    StatusError,
+    StoreBusyError,
+    SyncError,
+    TransportError,
+    UnconfirmedWriteError,
+    UnprocessableError,
+    UnrecordedJobWarning,
+    WaitTimeoutError,
+    WaitWarning,
+)
+from docplatform.types import (
+    Attempt,
+    DatasetReport,
+    Fractions,
+    JobsReport,
+    Plan,
+    PlanSlice,
+    Response,
+    RowsPage,
+    Source,
+    Stats,
+    SyncFailure,
+    SyncReport,
+    Totals,
+    VisitorRow,
+    VisitorsPage,
+)
 
 if TYPE_CHECKING:
     from docplatform.dataset.export import export_dataset

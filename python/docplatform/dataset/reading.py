@@ -102,7 +102,19 @@ def read_visitors(
         >>> trend.requests
         0
     """
-    return _read("visitors", **locals())
+    return _read(
+        "visitors",
+        store,
+        every=every,
+        by_path=by_path,
+        period=period,
+        date_from=date_from,
+        date_to=date_to,
+        project_id=project_id,
+        base_url=base_url,
+        organization=organization,
+        settle_days=settle_days,
+    )
 
 
 @overload
@@ -195,7 +207,19 @@ def read_views(
         >>> docplatform.read_views("docs.db", "2026-01", every="day").sum()
         Totals(human=1057715, ai=377949, total=1435664)
     """
-    return _read("views", **locals())
+    return _read(
+        "views",
+        store,
+        every=every,
+        by_path=by_path,
+        period=period,
+        date_from=date_from,
+        date_to=date_to,
+        project_id=project_id,
+        base_url=base_url,
+        organization=organization,
+        settle_days=settle_days,
+    )
 
 
 def _read(
