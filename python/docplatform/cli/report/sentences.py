@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from docplatform.cli.report.parts import FORBIDDEN, Part
 from docplatform.cli.report.words import part, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from docplatform import Totals
     from docplatform._hooks.numbers import Moved
@@ -45,7 +46,7 @@ class Command(str):
 
 Sentence = list[str]
 """The parts of a sentence: text, paths, and the other classes above."""
-Render: TypeAlias = "Callable[[Iterable[Any]], str]"
+Render: TypeAlias = Callable[[Iterable[Any]], str]
 """Writes a sentence, or a cell of a table."""
 
 
