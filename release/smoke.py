@@ -20,9 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import docplatform
+from docplatform import VisitorTable
 from docplatform.testing import StubServer
 
-EXTRAS = {
+EXTRAS: dict[str, Callable[[VisitorTable], object]] = {
     "pandas": methodcaller("to_pandas"),
     "polars": methodcaller("to_polars"),
     "arrow": methodcaller("to_arrow"),

@@ -87,7 +87,7 @@ def test_a_listing_is_resumed_and_another_query_refused(face: Face) -> None:
 def test_arguments_of_a_listing_are_checked_at_the_call(
     face: Face, stub: StubServer, settings: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match=r"items|params|paging|page_size|prefetch"):
+    with pytest.raises(ValueError, match=r"different fields|params|paging|page_size|prefetch"):
         face.client(stub).paginate("/v3/things", **settings)
     with pytest.raises(TypeError, match="items"):
         face.client(stub).paginate("/v3/things")
