@@ -29,7 +29,7 @@ pub fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
 }
 
 /// Sets the checkpoint of an error, if its class has one.
-pub fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
+pub fn tell_checkpoint(error: &Object<'_>, checkpoint: Option<String>) -> PyResult<()> {
     match error.hasattr(intern!(error.py(), "checkpoint"))? {
         true => error.setattr("checkpoint", checkpoint),
         false => Ok(()),
@@ -49,18 +49,15 @@ pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> 
 }
 
 /// An exception of one of our classes.
-pub fn of_class<'py>(
-    py: Python<'py>,
-    name: &str,
-    message: &Message,
-) -> PyResult<Bound<'py, PyAny>> {
-    let class = import(py, "docplatform.errors")?.getattr(name)?;
-    let exception = class.call_out((words(message),))?;
+pub fn of_class<'py>(py: Python<'py>, name: &str, message: &Message) -> PyResult<Object<'py>> {
+    let exception = import(py, "docplatform.errors")?
+        .getattr(name)?
+        .call_out((words(message),))?;
     carry(&exception, message)?;
     Ok(exception)
 }
 
-fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
+fn build(py: Python<'_>, mut error: Error) -> PyResult<Object<'_>> {
     let exception = of_class(py, error.kind.class(error.status), &error.message)?;
     let attempts = error
         .attempts

@@ -22,7 +22,7 @@ pub fn wrap(py: Python<'_>, job: job::Job) -> Returned {
 
 /// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
 pub fn argument<'a>(
-    value: &'a Bound<'_, PyAny>,
+    value: &'a Object<'_>,
     named: Option<&'a str>,
 ) -> PyResult<(NamedJob, Option<&'a str>)> {
     if let Ok(job) = value.cast::<PyJob>() {
@@ -114,7 +114,7 @@ impl PyJob {
         hasher.finish()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (String, String))> {
         let job = &slf.get().inner;
         let load = import(slf.py(), "docplatform._native")?.getattr("_job")?;
         Ok((load, (job.raw.to_string(), job.project.as_str().to_owned())))
@@ -132,7 +132,7 @@ pub fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
 }
 
 /// An aware `datetime` in UTC, to the microsecond.
-pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Object<'_>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO

@@ -68,10 +68,11 @@ pub fn announce(
 }
 
 /// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made the call.
-pub fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
+pub fn warn(warning: &Object<'_>, depth: i32) -> PyResult<()> {
     let py = warning.py();
-    let warn = import(py, "warnings")?.getattr("warn")?;
-    warn.call_out((warning, py.None(), depth + bridge::frames(py)?))
+    import(py, "warnings")?
+        .getattr("warn")?
+        .call_out((warning, py.None(), depth + bridge::frames(py)?))
         .map(drop)
 }
 

@@ -35,7 +35,7 @@ pub fn tracer(py: Python<'_>) -> PyResult<Option<Arc<dyn Tracer>>> {
         return Ok(None);
     };
     let context = spans.bind(py).call_method_out(intern!(py, "context"), ());
-    let tracer = |context: Bound<'_, PyAny>| {
+    let tracer = |context: Object<'_>| {
         let context = Arc::new(context.unbind());
         Arc::new(CallerTracer { waker, context }) as Arc<dyn Tracer>
     };
@@ -73,10 +73,10 @@ impl Tracer for CallerTracer {
                 let Some(spans) = SPANS.get(py) else {
                     return Ok(None);
                 };
-                let begun = spans
+                spans
                     .bind(py)
-                    .call_method_out(intern!(py, "begin"), facts)?;
-                begun.extract::<Option<(Py<PyAny>, Option<String>)>>()
+                    .call_method_out(intern!(py, "begin"), facts)?
+                    .extract::<Option<(Py<PyAny>, Option<String>)>>()
             };
             if let Ok(Some(Some((span, header)))) = errors::watching(py, begin()) {
                 let facts = SpanFacts {

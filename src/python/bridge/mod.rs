@@ -66,11 +66,7 @@ pub fn block(py: Python<'_>, op: Operation) -> Returned {
 }
 
 /// Refuses a coroutine function, or an object whose `__call__` is one.
-pub fn refuse_coroutine_function(
-    name: &str,
-    callback: &Bound<'_, PyAny>,
-    why: &str,
-) -> PyResult<()> {
+pub fn refuse_coroutine_function(name: &str, callback: &Object<'_>, why: &str) -> PyResult<()> {
     let py = callback.py();
     let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
     let call = callback.get_type().getattr(intern!(py, "__call__"))?;
@@ -82,7 +78,7 @@ pub fn refuse_coroutine_function(
     }
 }
 
-fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_awaitable(name: &str, returned: &Object<'_>) -> PyResult<()> {
     let py = returned.py();
     if !returned.hasattr(intern!(py, "__await__"))? {
         return Ok(());
@@ -182,7 +178,7 @@ impl DrivenOperation {
     }
 
     /// Cancels it. `error` gets a note on its write or job.
-    fn interrupt(&self, error: &Bound<'_, PyAny>) {
+    fn interrupt(&self, error: &Object<'_>) {
         if let OperationState::Running { running, .. } = self.replace(OperationState::Over) {
             running.interrupted(error.py(), PyErr::from_value(error.clone()));
         }
@@ -261,8 +257,10 @@ fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
 pub fn awaitable(py: Python<'_>, op: Operation) -> Returned {
-    let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
-    drive
+    hooks(py)?
+        .named
+        .bind(py)
+        .call_out((op.name,))?
         .call_out((DrivenOperation(Mutex::new(OperationState::New(op))),))
         .map(Bound::unbind)
 }

@@ -25,7 +25,7 @@ pub type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
 /// Takes the value of a user's function.
 pub type OnReturn = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
-pub type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
+pub type OnError = Box<dyn Fn(&Object<'_>) -> PyResult<()> + Send>;
 
 /// The end of an operation.
 pub enum Next {
@@ -176,7 +176,7 @@ impl Operation {
     /// Lets `on_error` add to the exception of a failure.
     pub fn on_error(
         mut self,
-        on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static,
+        on_error: impl Fn(&Object<'_>) -> PyResult<()> + Send + 'static,
     ) -> Self {
         self.callbacks.on_error = Some(Box::new(on_error));
         self
@@ -439,7 +439,7 @@ impl Running {
     }
 
     /// Registers `future`, which the next message completes. Returns `false` if a message waits already.
-    pub fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
+    pub fn wake(&self, future: &Object<'_>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
         Ok(self.inbox.wait_with(|| Waiter::Loop {

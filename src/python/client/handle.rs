@@ -246,12 +246,11 @@ impl Handle {
         if self.is_closed() {
             return Ok([None, None]);
         }
-        let budgets = budgets(&self.client()?);
-        Ok(budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen())))
+        Ok(budgets(&self.client()?).map(|budget| budget.and_then(|budget| budget.left_as_seen())))
     }
 
     /// The content of its pickle. An error if that would include a secret.
-    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, ())> {
+    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Object<'py>, ())> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(

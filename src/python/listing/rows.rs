@@ -90,8 +90,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
             put(&dict, name, row.cell(column), || row.misfit(column))?;
         }
         for (name, value) in row.more() {
-            let known = self.names.get(name.as_str()).cloned();
-            let name = known.unwrap_or_else(|| {
+            let name = self.names.get(name.as_str()).cloned().unwrap_or_else(|| {
                 let made = PyString::new(py, &layout.extra(Some(name)));
                 if self.names.len() < SHARED {
                     self.names.insert(name, made.clone());
@@ -124,7 +123,7 @@ pub fn value<'py>(
     py: Python<'py>,
     cell: Cell<'_>,
     misfit: Option<&Value>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     match cell {
         Cell::Null => match misfit {
             Some(value) => convert::json_out(py, value),

@@ -16,7 +16,7 @@ pub struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 impl PyWholeFile {
     #[new]
     #[pyo3(signature = (path, *, aside = None))]
-    pub fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
+    pub fn new(path: &Object<'_>, aside: Option<PathBuf>) -> PyResult<Self> {
         let path = collect::path_of("path", path)?;
         let file = files::WholeFile::create_in(aside.as_deref(), &path)
             .map_err(|error| os_error(&path, &error))?;
@@ -47,9 +47,9 @@ impl PyWholeFile {
     /// After an error it is removed, and the system's error names it: a library's own may name no file.
     fn __exit__(
         &self,
-        _kind: &Bound<'_, PyAny>,
-        error: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
+        _kind: &Object<'_>,
+        error: &Object<'_>,
+        _traceback: &Object<'_>,
     ) -> PyResult<()> {
         if error.is_none() {
             return Ok(());

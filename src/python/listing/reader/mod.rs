@@ -142,7 +142,7 @@ impl RowReader {
 
     pub fn tell_checkpoint(
         self: &Arc<Self>,
-    ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
+    ) -> impl Fn(&Object<'_>) -> PyResult<()> + Send + 'static {
         let reader = Arc::clone(self);
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
