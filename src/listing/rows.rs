@@ -83,12 +83,12 @@ pub struct RowsBuilder {
 impl RowsBuilder {
     /// No rows yet. `key` names the field that tells them apart. There is memory for `capacity` rows.
     pub fn new(fields: &'static [Field], key: Option<&str>, capacity: usize) -> Self {
-        let columns = fields.iter();
         Self {
             fields,
             key: key.and_then(|key| position(fields, key)),
             len: 0,
-            columns: columns
+            columns: fields
+                .iter()
                 .map(|field| ColumnBuilder::new(field.kind, capacity))
                 .collect(),
             others: Vec::new(),
@@ -128,19 +128,22 @@ impl RowsBuilder {
         for (column, more) in self.columns.iter_mut().zip(&rows.columns) {
             column.extend(more);
         }
-        let others = rows.others.iter();
-        self.others
-            .extend(others.map(|(row, other)| (self.len + row, other.clone())));
+        for (row, other) in &rows.others {
+            self.others.push((self.len + row, other.clone()));
+        }
         self.len += rows.len;
     }
 
     pub fn finish(self) -> Rows {
-        let columns = self.columns.into_iter();
         Rows {
             fields: self.fields,
             key: self.key,
             len: self.len,
-            columns: columns.map(ColumnBuilder::finish).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(ColumnBuilder::finish)
+                .collect(),
             others: self.others,
             keys: Vec::new(),
         }

@@ -50,23 +50,16 @@ pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> 
 
 /// An exception of one of our classes.
 pub fn of_class<'py>(py: Python<'py>, name: &str, message: &Message) -> PyResult<Object<'py>> {
-    let exception = import(py, "docplatform.errors")?
-        .getattr(name)?
-        .call_out((words(message),))?;
+    let exception = import(py, "docplatform.errors")?.call_method_out(name, (words(message),))?;
     carry(&exception, message)?;
     Ok(exception)
 }
 
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Object<'_>> {
     let exception = of_class(py, error.kind.class(error.status), &error.message)?;
-    let attempts = error
-        .attempts
-        .iter()
-        .map(|attempt| attempt_to_py(py, attempt));
-    exception.setattr(
-        "attempts",
-        PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?,
-    )?;
+    let attempts = error.attempts.iter().map(|one| attempt_to_py(py, one));
+    let attempts = PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?;
+    exception.setattr("attempts", attempts)?;
     let sent = error.attempts.iter().filter(|attempt| attempt.sent).count();
     exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;

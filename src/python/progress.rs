@@ -37,10 +37,7 @@ pub fn show<'py>(
     let Some(shown) = progress else {
         return Ok(());
     };
-    let shown = shown
-        .bind(py)
-        .getattr(method)
-        .and_then(|method| method.call_out(values));
+    let shown = shown.bind(py).call_method_out(method, values);
     if watching(py, shown)?.is_none() {
         *progress = None;
     }
@@ -71,8 +68,7 @@ pub fn announce(
 pub fn warn(warning: &Object<'_>, depth: i32) -> PyResult<()> {
     let py = warning.py();
     import(py, "warnings")?
-        .getattr("warn")?
-        .call_out((warning, py.None(), depth + bridge::frames(py)?))
+        .call_method_out("warn", (warning, py.None(), depth + bridge::frames(py)?))
         .map(drop)
 }
 

@@ -145,11 +145,11 @@ impl Drop for CallSpan {
 
 impl SpanFacts {
     fn end(self, py: Python<'_>) -> PyResult<()> {
-        let attempt = |(at, attempt): (u64, Attempt)| {
+        let attempts = self.attempts.into_iter().map(|(at, attempt)| {
             let seconds = (attempt.elapsed.as_secs_f64(), attempt.waited.as_secs_f64());
             (attempt.number, attempt.status, attempt.class, seconds, at)
-        };
-        let attempts: Vec<_> = self.attempts.into_iter().map(attempt).collect();
+        });
+        let attempts: Vec<_> = attempts.collect();
         let Some((spans, (at, error))) = SPANS.get(py).zip(self.ended) else {
             return Ok(());
         };

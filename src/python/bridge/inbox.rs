@@ -356,9 +356,10 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
         .call_method_out(intern!(py, "get_loop"), ())
         .and_then(|event_loop| {
             // The call writes to a socket without the interpreter. The loop's thread may exit meanwhile.
-            event_loop
-                .getattr(intern!(py, "call_soon_threadsafe"))?
-                .call_out((wake_function(py)?, &future))
+            event_loop.call_method_out(
+                intern!(py, "call_soon_threadsafe"),
+                (wake_function(py)?, &future),
+            )
         });
     if let Err(error) = woken {
         let event_loop = future.call_method_out(intern!(py, "get_loop"), ());

@@ -70,12 +70,11 @@ pub fn refuse_coroutine_function(name: &str, callback: &Object<'_>, why: &str) -
     let py = callback.py();
     let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
     let call = callback.get_type().getattr(intern!(py, "__call__"))?;
-    match asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
-        true => Err(PyTypeError::new_err(format!(
-            "{name} is a coroutine function, {why}; nothing was sent"
-        ))),
-        false => Ok(()),
+    if asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
+        let text = format!("{name} is a coroutine function, {why}; nothing was sent");
+        return Err(PyTypeError::new_err(text));
     }
+    Ok(())
 }
 
 fn refuse_awaitable(name: &str, returned: &Object<'_>) -> PyResult<()> {
@@ -270,7 +269,7 @@ pub fn frames(py: Python<'_>) -> PyResult<i32> {
     let Some(hooks) = DRIVE.get(py) else {
         return Ok(0);
     };
-    let frame = import(py, "sys")?.getattr("_getframe")?.call_out(())?;
+    let frame = import(py, "sys")?.call_method_out("_getframe", ())?;
     Ok(i32::from(
         frame
             .getattr("f_code")?

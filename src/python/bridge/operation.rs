@@ -78,11 +78,10 @@ impl Callbacks {
 
     /// The user's function and the name of its argument.
     pub fn function(&self) -> Option<(&'static str, &Py<PyAny>)> {
-        let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
-        self.on_poll
-            .as_ref()
-            .map(|on_poll| ("on_poll", on_poll))
-            .or_else(on_done)
+        match &self.on_poll {
+            Some(on_poll) => Some(("on_poll", on_poll)),
+            None => Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?)),
+        }
     }
 }
 
@@ -108,13 +107,8 @@ impl Operation {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
         });
-        Self::of(
-            name,
-            Work::Future {
-                start,
-                in_place: false,
-            },
-        )
+        let in_place = false;
+        Self::of(name, Work::Future { start, in_place })
     }
 
     /// An operation that runs on the caller's thread.
@@ -311,12 +305,8 @@ impl Running {
                 logging::emit(py, &note)?;
                 if let Some((on_attempt, attempt)) = self.callbacks.on_attempt().zip(note.attempt())
                 {
-                    logging::watch(
-                        py,
-                        "on_attempt",
-                        on_attempt,
-                        errors::attempt_to_py(py, attempt)?,
-                    )?;
+                    let attempt = errors::attempt_to_py(py, attempt)?;
+                    logging::watch(py, "on_attempt", on_attempt, attempt)?;
                 }
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
@@ -331,40 +321,34 @@ impl Running {
             }
             InboxMessage::Span(span) => tracing::end(py, span)?,
             InboxMessage::Polled(job, seen) => {
-                let Some(on_poll) = &self.callbacks.on_poll else {
-                    let _ = seen.send(());
-                    return Ok(None);
-                };
-                let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
-                let seen = |_: Python<'_>, _| {
-                    let _ = seen.send(());
-                    Ok(())
-                };
-                return Ok(Some(Event::Called {
-                    name: "on_poll",
-                    returned,
-                    then: Box::new(seen),
-                }));
+                // Without `on_poll`, dropping `seen` lets the wait go on as well.
+                if let Some(on_poll) = &self.callbacks.on_poll {
+                    let job = job::wrap(py, *job)?;
+                    return Ok(Some(Event::Called {
+                        name: "on_poll",
+                        returned: on_poll.bind(py).call_out((job,))?.unbind(),
+                        then: Box::new(|_, _| {
+                            let _ = seen.send(());
+                            Ok(())
+                        }),
+                    }));
+                }
             }
             InboxMessage::Ended(at) => {
-                let Some(batch) = &self.callbacks.batch else {
-                    return Ok(None);
-                };
-                let Some((name, result)) = batch.ended(py, at)? else {
-                    return Ok(None);
-                };
-                let done = (batch.done(py),);
-                progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
-                let Some(on_done) = &batch.on_done else {
-                    return Ok(None);
-                };
-                let returned = on_done.bind(py).call_out((name, result))?.unbind();
-                return Ok(Some(Event::Called {
-                    name: "on_done",
-                    returned,
-                    // The other jobs do not wait for it.
-                    then: Box::new(|_, _| Ok(())),
-                }));
+                if let Some(batch) = &self.callbacks.batch
+                    && let Some(ended) = batch.ended(py, at)?
+                {
+                    let done = (batch.done(py),);
+                    progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
+                    if let Some(on_done) = &batch.on_done {
+                        return Ok(Some(Event::Called {
+                            name: "on_done",
+                            returned: on_done.bind(py).call_out(ended)?.unbind(),
+                            // The other jobs do not wait for it.
+                            then: Box::new(|_, _| Ok(())),
+                        }));
+                    }
+                }
             }
             InboxMessage::Found(findings) => {
                 for finding in findings {
@@ -414,22 +398,24 @@ impl Running {
             // Something such as Ctrl-C kept the exception from being made.
             return self.interrupted(py, error);
         }
-        let details = last.map_or(Ok(()), |last| {
-            error.value(py).setattr("job", job::wrap(py, last)?)
-        });
-        let details = details.and_then(|()| match &self.callbacks.on_error {
-            Some(on_error) => on_error(error.value(py).as_any()),
-            None => Ok(()),
-        });
-        details.err().unwrap_or(error)
+        let details = || {
+            if let Some(last) = last {
+                error.value(py).setattr("job", job::wrap(py, last)?)?;
+            }
+            self.callbacks
+                .on_error
+                .as_ref()
+                .map_or(Ok(()), |on_error| on_error(error.value(py)))
+        };
+        details().err().unwrap_or(error)
     }
 
     /// Takes the value of an offloaded call.
     pub fn given(&mut self, value: Py<PyAny>) {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
-            self.inbox
-                .push(InboxMessage::Done(Ok(Box::new(move |py| then(py, value)))));
+            let finish: Finish = Box::new(move |py| then(py, value));
+            self.inbox.push(InboxMessage::Done(Ok(finish)));
         }
     }
 

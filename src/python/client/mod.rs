@@ -103,8 +103,8 @@ impl BaseClient {
             options::set(&mut options, &mut hooks, "api_key", key)?;
         }
         options::update(&mut options, &mut hooks, settings)?;
-        let handle = Handle::new(py, options, hooks)?;
-        Self::of(py, handle, face)
+        let options = handle::resolve(py, options, |_| true)?;
+        Self::of(py, Handle::new(py, options, hooks)?, face)
     }
 
     fn of(py: Python<'_>, handle: Handle, face: Face) -> PyResult<Self> {

@@ -151,7 +151,7 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
     update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, hooks).map(drop),
+        true => Handle::new(py, options, hooks).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

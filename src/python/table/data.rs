@@ -228,11 +228,10 @@ impl Data {
     }
 
     pub fn row(&self, py: Python<'_>, at: usize) -> Returned {
-        let row = self
-            .table
-            .row(at)
-            .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.layout).make(row)
+        match self.table.row(at) {
+            Some(row) => rows::Dicts::new(py, self.table.layout).make(row),
+            None => Err(PyIndexError::new_err("row index out of range")),
+        }
     }
 
     /// A row, or those of a slice.
@@ -251,13 +250,13 @@ impl Data {
                 false => error,
             }
         })?;
-        let at = if at < 0 {
-            at + self.table.len().cast_signed()
+        let from = if at < 0 {
+            self.table.len().cast_signed()
         } else {
-            at
+            0
         };
         // No table has a row of a negative number.
-        self.row(py, at.cast_unsigned())
+        self.row(py, (from + at).cast_unsigned())
     }
 
     pub fn write(&self, py: Python<'_>, path: &Object<'_>, format: Format) -> PyResult<usize> {
@@ -267,8 +266,8 @@ impl Data {
     }
 
     pub fn repr(&self) -> String {
-        let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
+        let mut shown = format!("{}({} rows", meta.class, self.table.len());
         let every = meta.every.map(|every| every.as_str().to_owned());
         for (name, value) in [
             ("project_id", &meta.project_id),
@@ -277,10 +276,11 @@ impl Data {
             ("every", &every),
             ("open_from", &meta.open_from),
         ] {
-            let value = value.as_ref();
-            parts.extend(value.map(|value| format!("{name}='{}'", safe(value, 60))));
+            if let Some(value) = value {
+                shown += &format!(", {name}='{}'", safe(value, 60));
+            }
         }
-        format!("{}({})", meta.class, parts.join(", "))
+        shown + ")"
     }
 }
 
