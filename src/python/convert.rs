@@ -52,9 +52,7 @@ fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
 /// Seconds as a number or a `timedelta`.
 pub fn seconds(what: &str, value: &Object<'_>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
-        return value
-            .call_method_out(intern!(value.py(), "total_seconds"), ())?
-            .extract();
+        return value.call_method_out("total_seconds", ())?.extract();
     }
     if !value.is_instance_of::<PyBool>()
         && let Ok(seconds) = value.extract()
@@ -77,7 +75,7 @@ pub fn unexpected(method: &str, name: &str) -> PyErr {
 
 /// A whole number from 0 on.
 pub fn count<T: TryFrom<u64>>(what: &str, value: &Object<'_>) -> PyResult<T> {
-    if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
+    if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
         return Err(wrong_type(what, "a whole number", value));
     }
     value
@@ -382,7 +380,7 @@ fn param(name: &str, value: &Object<'_>) -> PyResult<Option<String>> {
         Some(text(&what, value)?)
     } else if let Some(number) = number(value)? {
         Some(number.str()?.to_string())
-    } else if value.hasattr(intern!(value.py(), "isoformat"))? {
+    } else if value.hasattr("isoformat")? {
         dates::moment(&what, Some(value))?.map(|moment| moment.as_str().to_owned())
     } else {
         let expected = "a str, number, bool, date or None, or a list of them";
@@ -393,7 +391,7 @@ fn param(name: &str, value: &Object<'_>) -> PyResult<Option<String>> {
 /// A number as it is written, those of numpy too; `None` if it is something else.
 fn number<'py>(value: &Object<'py>) -> PyResult<Option<Object<'py>>> {
     let py = value.py();
-    if value.hasattr(intern!(py, "__index__"))?
+    if value.hasattr("__index__")?
         && let Ok(whole) = import(py, "operator")?.call_method_out("index", (value,))
     {
         return Ok(Some(whole));

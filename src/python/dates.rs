@@ -46,9 +46,7 @@ pub fn moment(what: &str, value: Option<&Object<'_>>) -> PyResult<Option<Moment>
     let text = if value.is_instance_of::<PyString>() {
         text(what, value)?
     } else if value.is_instance_of::<PyDate>() {
-        value
-            .call_method_out(intern!(value.py(), "isoformat"), ())?
-            .extract()?
+        value.call_method_out("isoformat", ())?.extract()?
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
@@ -58,11 +56,8 @@ pub fn moment(what: &str, value: Option<&Object<'_>>) -> PyResult<Option<Moment>
 pub fn period(what: Setting, value: Option<&Object<'_>>) -> PyResult<Option<Period>> {
     let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
-        return Err(wrong_type(
-            what.as_str(),
-            "a str such as \"2026-01\" or \"last 7 days\"",
-            value,
-        ));
+        let expected = "a str such as \"2026-01\" or \"last 7 days\"";
+        return Err(wrong_type(what.as_str(), expected, value));
     }
     let parsed = Period::parse(&text(what.as_str(), value)?, Clock::system().today());
     Ok(Some(parsed.map_err(|mut error| {
@@ -136,10 +131,8 @@ pub fn ends(
         ])
         .into());
     }
-    Ok((
-        Some(Moment::of(period.days.from)),
-        Some(Moment::of(period.days.to)),
-    ))
+    let Slice { from, to } = period.days;
+    Ok((Some(Moment::of(from)), Some(Moment::of(to))))
 }
 
 pub fn slices(
@@ -181,9 +174,15 @@ pub fn _period<'py>(
     let Some(days) = days(ends(period, date_from, date_to)?) else {
         return Ok(None);
     };
-    let tuple = |Period { days, kind }: Period| {
-        let name = Period { days, kind }.name();
-        (day(py, days.from)?, day(py, days.to)?, kind.as_str(), name).into_pyobject(py)
+    let tuple = |period: Period| {
+        let Slice { from, to } = period.days;
+        (
+            day(py, from)?,
+            day(py, to)?,
+            period.kind.as_str(),
+            period.name(),
+        )
+            .into_pyobject(py)
     };
     let period = Period::of(days);
     Ok(Some(
@@ -198,6 +197,6 @@ pub fn range(
     to: Option<&Object<'_>>,
 ) -> PyResult<(Option<String>, Option<String>)> {
     let (from, to) = ends(period, from, to)?;
-    let text = |moment: Option<Moment>| moment.map(|moment| moment.as_str().to_owned());
-    Ok((text(from), text(to)))
+    let text = |moment: Moment| moment.as_str().to_owned();
+    Ok((from.map(text), to.map(text)))
 }

@@ -22,15 +22,15 @@ pub fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
     begun.inspect_err(|error| {
         let value = error.value(py);
         // Only the package's own errors have an outcome.
-        if value.hasattr(intern!(py, "outcome")).unwrap_or(false) {
-            let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
+        if value.hasattr("outcome").unwrap_or(false) {
+            let _ = value.setattr("outcome", Outcome::NotSent.as_str());
         }
     })
 }
 
 /// Sets the checkpoint of an error, if its class has one.
 pub fn tell_checkpoint(error: &Object<'_>, checkpoint: Option<String>) -> PyResult<()> {
-    match error.hasattr(intern!(error.py(), "checkpoint"))? {
+    match error.hasattr("checkpoint")? {
         true => error.setattr("checkpoint", checkpoint),
         false => Ok(()),
     }

@@ -29,11 +29,11 @@ pub fn bar(
 
 /// Calls a method of `progress`. After a failure there is no progress any more.
 pub fn show<'py>(
+    py: Python<'py>,
     progress: &mut Option<Py<PyAny>>,
-    method: &Bound<'py, PyString>,
+    method: &str,
     values: impl Arguments<'py>,
 ) -> PyResult<()> {
-    let py = method.py();
     let Some(shown) = progress else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub fn announce(
         .until
         .map(|until| job::datetime(py, until))
         .transpose()?;
-    show(progress, intern!(py, "waits"), (waiting.why, &until))?;
+    show(py, progress, "waits", (waiting.why, &until))?;
     // The wait for a prefetched page may be over.
     let is_over = waiting.until.is_some_and(|until| until <= Timestamp::now());
     if progress.is_some() || !waiting.long || is_over {

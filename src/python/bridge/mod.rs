@@ -68,8 +68,8 @@ pub fn block(py: Python<'_>, op: Operation) -> Returned {
 /// Refuses a coroutine function, or an object whose `__call__` is one.
 pub fn refuse_coroutine_function(name: &str, callback: &Object<'_>, why: &str) -> PyResult<()> {
     let py = callback.py();
-    let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
-    let call = callback.get_type().getattr(intern!(py, "__call__"))?;
+    let asks = import(py, "inspect")?.getattr("iscoroutinefunction")?;
+    let call = callback.get_type().getattr("__call__")?;
     if asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
         let text = format!("{name} is a coroutine function, {why}; nothing was sent");
         return Err(PyTypeError::new_err(text));
@@ -83,7 +83,7 @@ fn refuse_awaitable(name: &str, returned: &Object<'_>) -> PyResult<()> {
         return Ok(());
     }
     // A closed coroutine does not warn that it was never awaited.
-    if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
+    if let Some(close) = returned.getattr_opt("close")? {
         close.call_out(())?;
     }
     Err(PyTypeError::new_err(format!(

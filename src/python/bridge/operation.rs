@@ -339,7 +339,7 @@ impl Running {
                     && let Some(ended) = batch.ended(py, at)?
                 {
                     let done = (batch.done(py),);
-                    progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
+                    progress::show(py, &mut self.callbacks.progress, "update", done)?;
                     if let Some(on_done) = &batch.on_done {
                         return Ok(Some(Event::Called {
                             name: "on_done",
@@ -363,7 +363,7 @@ impl Running {
             InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
-                    progress::show(&mut self.callbacks.progress, intern!(py, "update"), (rows,))?;
+                    progress::show(py, &mut self.callbacks.progress, "update", (rows,))?;
                 }
             }
             InboxMessage::Done(result) => {

@@ -81,14 +81,11 @@ impl CurrentRows {
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> Returned {
-        next_async(
-            py,
-            &self.0,
-            Iteration {
-                depth: 2,
-                ..NEXT_ROW_ASYNC
-            },
-        )
+        let how = Iteration {
+            depth: 2,
+            ..NEXT_ROW_ASYNC
+        };
+        next_async(py, &self.0, how)
     }
 }
 

@@ -56,17 +56,12 @@ impl PyWholeFile {
         }
         self.discard();
         let py = error.py();
-        let [errno, text, name] = [
-            intern!(py, "errno"),
-            intern!(py, "strerror"),
-            intern!(py, "filename"),
-        ];
         if error.is_instance_of::<PyOSError>()
-            && error.getattr(name)?.is_none()
-            && let Ok(number) = error.getattr(errno)?.extract()
+            && error.getattr("filename")?.is_none()
+            && let Ok(number) = error.getattr("errno")?.extract()
         {
             let named = os_error(&self.1, &io::Error::from_raw_os_error(number));
-            for attribute in [text, name] {
+            for attribute in ["strerror", "filename"] {
                 error.setattr(attribute, named.value(py).getattr(attribute)?)?;
             }
         }
