@@ -9,76 +9,61 @@ use jiff::Timestamp;
 use crate::text::message::Message;
 use crate::text::named_enum;
 
-/// The kind of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
-    /// A setting is missing or unusable.
-    Configuration,
-    /// A wrong argument, found before anything was sent.
-    Argument,
-    /// An object used after its end: a closed client, a finished iterator.
-    Misuse,
-    /// The service was never reached: no byte of the request was written.
-    Connect,
-    /// An attempt or the whole call ran out of time.
-    Timeout,
-    /// The connection failed during a read.
-    Transport,
-    /// A write that may have happened, or one that happened but whose answer cannot be read.
-    UnconfirmedWrite,
-    /// A whole answer that cannot be understood.
-    Response,
-    /// A complete answer that refuses the request.
-    Status,
-    /// Not sent: an earlier answer asked this client to wait.
-    HeldBack,
-    /// The service broke its paging rule.
-    Pagination,
-    /// The job ended as `failed`.
-    JobFailed,
-    /// A job was not final in time.
-    WaitTimeout,
-    /// The request budget is spent, and the caller would not wait.
-    Budget,
-    /// The store could not be read or written.
-    Store,
-    /// Another sync fills the store, and the caller would not wait.
-    StoreBusy,
-    /// A bug in this crate.
-    #[default]
-    Internal,
+named_enum! {
+    /// The kind of a failure, by the name of its class in `docplatform`.
+    #[derive(Default)]
+    Kind {
+        /// A setting is missing or unusable.
+        Configuration = "ConfigurationError",
+        /// A wrong argument, found before anything was sent.
+        Argument = "ValueError",
+        /// An object used after its end: a closed client, a finished iterator.
+        Misuse = "RuntimeError",
+        /// The service was never reached: no byte of the request was written.
+        Connect = "ConnectError",
+        /// An attempt or the whole call ran out of time.
+        Timeout = "RequestTimeoutError",
+        /// The connection failed during a read.
+        Transport = "TransportError",
+        /// A write that may have happened, or one that happened but whose answer cannot be read.
+        UnconfirmedWrite = "UnconfirmedWriteError",
+        /// A whole answer that cannot be understood.
+        Response = "ResponseError",
+        /// A complete answer that refuses the request.
+        Status = "StatusError",
+        /// Not sent: an earlier answer asked this client to wait.
+        HeldBack = "RateLimitError",
+        /// The service broke its paging rule.
+        Pagination = "PaginationError",
+        /// The job ended as `failed`.
+        JobFailed = "JobFailedError",
+        /// A job was not final in time.
+        WaitTimeout = "WaitTimeoutError",
+        /// The request budget is spent, and the caller would not wait.
+        Budget = "BudgetError",
+        /// The store could not be read or written.
+        Store = "DocPlatformError",
+        /// Another sync fills the store, and the caller would not wait.
+        StoreBusy = "StoreBusyError",
+        /// A bug in this crate.
+        #[default]
+        Internal = "DocPlatformError",
+    }
 }
 
 impl Kind {
-    /// The name of its class in `docplatform`; a `Status` error's depends on the status.
+    /// The name of its class; a `Status` error's depends on the status.
     pub fn class(self, status: Option<u16>) -> &'static str {
-        match self {
-            Self::Configuration => "ConfigurationError",
-            Self::Argument => "ValueError",
-            Self::Misuse => "RuntimeError",
-            Self::Connect => "ConnectError",
-            Self::Timeout => "RequestTimeoutError",
-            Self::Transport => "TransportError",
-            Self::UnconfirmedWrite => "UnconfirmedWriteError",
-            Self::Response => "ResponseError",
-            Self::HeldBack => "RateLimitError",
-            Self::Pagination => "PaginationError",
-            Self::JobFailed => "JobFailedError",
-            Self::WaitTimeout => "WaitTimeoutError",
-            Self::Budget => "BudgetError",
-            Self::StoreBusy => "StoreBusyError",
-            Self::Store | Self::Internal => "DocPlatformError",
-            Self::Status => match status {
-                Some(400) => "BadRequestError",
-                Some(401) => "AuthenticationError",
-                Some(403) => "PermissionDeniedError",
-                Some(404) => "NotFoundError",
-                Some(409) => "ConflictError",
-                Some(422) => "UnprocessableError",
-                Some(429) => "RateLimitError",
-                Some(500..) => "ServerError",
-                _ => "StatusError",
-            },
+        match status.filter(|_| self == Self::Status) {
+            Some(400) => "BadRequestError",
+            Some(401) => "AuthenticationError",
+            Some(403) => "PermissionDeniedError",
+            Some(404) => "NotFoundError",
+            Some(409) => "ConflictError",
+            Some(422) => "UnprocessableError",
+            Some(429) => "RateLimitError",
+            Some(500..) => "ServerError",
+            _ => self.as_str(),
         }
     }
 }

@@ -212,7 +212,7 @@ impl Options {
     /// The environment's variable that the value of `setting` came from.
     pub(crate) fn variable_of(&self, setting: Setting) -> Option<&'static str> {
         let mut from_env = self.from_env.iter();
-        let (_, variable) = from_env.find(|(from_env, _)| *from_env == setting.name())?;
+        let (_, variable) = from_env.find(|(from_env, _)| *from_env == setting.as_str())?;
         Some(variable)
     }
 

@@ -24,11 +24,9 @@ pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
             "it sent a cursor that leads to another server ({host}), which is not asked"
         ));
     }
-    let found = url
-        .query_pairs()
+    url.query_pairs()
         .find(|(name, _)| name == CURSOR)
-        .map(|(_, cursor)| cursor.into_owned());
-    found
+        .map(|(_, cursor)| cursor.into_owned())
         .filter(|cursor| !cursor.is_empty() && !cursor.contains(char::REPLACEMENT_CHARACTER))
         .ok_or_else(|| "it sent a cursor that is a URL without a cursor in it".to_owned())
 }

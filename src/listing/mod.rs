@@ -131,8 +131,7 @@ impl Listing {
             return Ok(Vec::new());
         }
         let day = |what: Setting, name| {
-            let date = self.filter(name);
-            let date = date.ok_or_else(|| {
+            let date = self.filter(name).ok_or_else(|| {
                 Error::argument(message![Setting::Every, " needs a period, or ", what])
             })?;
             Moment::parse(what, date)
@@ -178,8 +177,9 @@ impl Listing {
 
     /// Its endpoint.
     pub fn endpoint(&self) -> &'static Endpoint {
-        let known = Endpoint::at(&self.path);
-        known.filter(|_| self.is_known()).unwrap_or(OTHER)
+        Endpoint::at(&self.path)
+            .filter(|_| self.is_known())
+            .unwrap_or(OTHER)
     }
 
     pub fn paged_by(&self) -> PagedBy {
@@ -216,14 +216,18 @@ impl Listing {
 
     /// A query parameter's value.
     pub fn filter(&self, name: &str) -> Option<&str> {
-        let found = self.query.iter().find(|(other, _)| other == name);
-        found.map(|(_, value)| value.as_str())
+        self.query
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Its path and its filters without the dates: the store's name for it.
     pub(crate) fn name(&self) -> String {
-        let filters = self.query.iter();
-        let filters = filters.filter(|(name, _)| !DATES.contains(&name.as_str()));
+        let filters = self
+            .query
+            .iter()
+            .filter(|(name, _)| !DATES.contains(&name.as_str()));
         match encoded(filters) {
             none if none.is_empty() => self.path.clone(),
             filters => format!("{}?{filters}", self.path),
@@ -246,8 +250,9 @@ impl Listing {
 
 /// The query parameters of a range, one for each end that it has.
 pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, String)> {
-    let dates = DATES.into_iter().zip([from, to]);
-    dates
+    DATES
+        .into_iter()
+        .zip([from, to])
         .filter_map(|(name, date)| Some((name.to_owned(), date?)))
         .collect()
 }

@@ -181,8 +181,9 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             let is_it =
                 |column: &usize| fields.get(*column).is_some_and(|field| field.name == name);
             // Most rows have their fields in the order of the columns.
-            let column = Some(next).filter(is_it);
-            let column = column.or_else(|| (0..fields.len()).find(is_it));
+            let column = Some(next)
+                .filter(is_it)
+                .or_else(|| (0..fields.len()).find(is_it));
             let found =
                 column.and_then(|at| Some((at, fields.get(at)?, rows.columns.get_mut(at)?)));
             let other = if let Some((at, field, column)) = found {
@@ -254,10 +255,10 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
             (ColumnKind::Text, Value::String(text)) => Cell::Text(text),
             (ColumnKind::Time, Value::String(text)) => parse_instant(text)
                 .map_or(Cell::Null, |instant| Cell::Time(instant.as_microsecond())),
-            (ColumnKind::Integer, Value::Number(number)) => {
-                let integer = number.as_i64().or_else(|| whole(number.as_str()));
-                integer.map_or(Cell::Null, Cell::Integer)
-            }
+            (ColumnKind::Integer, Value::Number(number)) => number
+                .as_i64()
+                .or_else(|| whole(number.as_str()))
+                .map_or(Cell::Null, Cell::Integer),
             (ColumnKind::Float, Value::Number(number)) => {
                 number.as_f64().map_or(Cell::Null, Cell::Float)
             }
@@ -345,8 +346,10 @@ mod tests {
             let rows = prop::collection::vec(row, 0..6);
             (rows, 0..3_usize).prop_map(move |(rows, end)| {
                 let row = |(values, more): (Vec<String>, Option<String>)| {
-                    let names = endpoint.sent().iter().map(|field| field.name);
-                    let fields = names
+                    let fields = endpoint
+                        .sent()
+                        .iter()
+                        .map(|field| field.name)
                         .zip(values)
                         .map(|(name, value)| format!("\"{name}\":{value}"));
                     format!("{{{}}}", fields.chain(more).collect::<Vec<_>>().join(","))

@@ -49,8 +49,10 @@ impl<'a> Row<'a> {
     /// Fields that have no column.
     pub(crate) fn more(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
         let fields = self.rows.fields;
-        let extra = self.extra().into_iter().flatten();
-        extra.filter(|(name, _)| position(fields, name).is_none())
+        self.extra()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| position(fields, name).is_none())
     }
 }
 
@@ -81,12 +83,12 @@ pub struct RowsBuilder {
 impl RowsBuilder {
     /// No rows yet. `key` names the field that tells them apart. There is memory for `capacity` rows.
     pub fn new(fields: &'static [Field], key: Option<&str>, capacity: usize) -> Self {
-        let columns = fields.iter();
         Self {
             fields,
             key: key.and_then(|key| position(fields, key)),
             len: 0,
-            columns: columns
+            columns: fields
+                .iter()
                 .map(|field| ColumnBuilder::new(field.kind, capacity))
                 .collect(),
             others: Vec::new(),
@@ -126,19 +128,22 @@ impl RowsBuilder {
         for (column, more) in self.columns.iter_mut().zip(&rows.columns) {
             column.extend(more);
         }
-        let others = rows.others.iter();
-        self.others
-            .extend(others.map(|(row, other)| (self.len + row, other.clone())));
+        for (row, other) in &rows.others {
+            self.others.push((self.len + row, other.clone()));
+        }
         self.len += rows.len;
     }
 
     pub fn finish(self) -> Rows {
-        let columns = self.columns.into_iter();
         Rows {
             fields: self.fields,
             key: self.key,
             len: self.len,
-            columns: columns.map(ColumnBuilder::finish).collect(),
+            columns: self
+                .columns
+                .into_iter()
+                .map(ColumnBuilder::finish)
+                .collect(),
             others: self.others,
             keys: Vec::new(),
         }
@@ -161,16 +166,20 @@ impl Rows {
 
     /// How many values do not fit their columns.
     pub(crate) fn misfits(&self) -> u64 {
-        let others = self.others.iter();
-        let extras = others.filter_map(|(_, other)| other.as_object());
-        let names = extras.flat_map(Map::keys);
-        let misfits = names.filter(|name| position(self.fields, name).is_some());
-        misfits.count() as u64
+        self.others
+            .iter()
+            .filter_map(|(_, other)| other.as_object())
+            .flat_map(Map::keys)
+            .filter(|name| position(self.fields, name).is_some())
+            .count() as u64
     }
 
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
-        let other = self.others.binary_search_by_key(&at, |(row, _)| *row).ok();
-        let other = other.and_then(|found| self.others.get(found));
+        let other = self
+            .others
+            .binary_search_by_key(&at, |(row, _)| *row)
+            .ok()
+            .and_then(|found| self.others.get(found));
         (at < self.len).then(|| self.row_with(at, other.map(|(_, other)| other)))
     }
 
@@ -231,9 +240,13 @@ impl Rows {
     /// The identity of each row: hashes of its key and of all of it.
     pub fn identities(&self) -> Vec<Identity> {
         let key = self.key.and_then(|key| self.columns.get(key));
-        let rest = self.columns.iter().enumerate();
-        let rest = rest.filter(|(column, _)| Some(*column) != self.key);
-        let rest: Vec<_> = rest.map(|(_, column)| column).collect();
+        let rest: Vec<_> = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| Some(*column) != self.key)
+            .map(|(_, column)| column)
+            .collect();
         if let Some(identities) = key.and_then(|key| self.identities_of_counts(key, &rest)) {
             return identities;
         }
@@ -255,11 +268,12 @@ impl Rows {
                     Cell::Bool(value) => bytes.push(1 + u8::from(value)),
                 }
             }
-            let known = keys.next_if(|(at, _)| *at == row.at).map(|(_, key)| *key);
-            let key = known.unwrap_or_else(|| match key.map(|key| key.cell(row.at)) {
-                Some(Cell::Text(text)) => xxh3_64(text.as_bytes()),
+            let known = keys.next_if(|(at, _)| *at == row.at);
+            let key = match (known, key.map(|key| key.cell(row.at))) {
+                (Some((_, key)), _) => *key,
+                (None, Some(Cell::Text(text))) => xxh3_64(text.as_bytes()),
                 _ => NO_KEY,
-            });
+            };
             let whole = xxh3_64_with_seed(&bytes, key);
             let other = row.other.map(Value::to_string);
             let whole = other.map_or(whole, |other| xxh3_64_with_seed(other.as_bytes(), whole));
@@ -296,12 +310,13 @@ impl Rows {
     /// Tells repaired keys apart by the same rows as they were sent.
     pub(crate) fn know_keys(&mut self, sent: &Self) {
         let Some(key) = self.key else { return };
-        let pairs = self.iter().zip(sent.iter());
-        let repaired = pairs.filter_map(|(row, sent)| match (row.cell(key), sent.cell(key)) {
-            (Cell::Text(text), Cell::Text(sent)) if text != sent => {
-                Some((row.at, xxh3_64(sent.as_bytes())))
+        let repaired = self.iter().zip(sent.iter()).filter_map(|(row, sent)| {
+            match (row.cell(key), sent.cell(key)) {
+                (Cell::Text(text), Cell::Text(sent)) if text != sent => {
+                    Some((row.at, xxh3_64(sent.as_bytes())))
+                }
+                _ => None,
             }
-            _ => None,
         });
         self.keys = repaired.collect();
     }

@@ -20,7 +20,7 @@ impl BatchResults {
         &self,
         py: Python<'py>,
         at: usize,
-    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    ) -> PyResult<Option<(Object<'py>, Object<'py>)>> {
         let ended = self.batch.take(at);
         ended.map(|ended| self.keep(py, at, ended)).transpose()
     }
@@ -35,7 +35,7 @@ impl BatchResults {
         py: Python<'py>,
         at: usize,
         Ended { result, last }: Ended,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Object<'py>, Object<'py>)> {
         let result = match result {
             Ok(found) => job::wrap(py, found)?.into_bound(py),
             Err(error) => {

@@ -25,16 +25,18 @@ pub fn _safe(text: &str, most: usize) -> String {
 /// The endpoints, for the command line: name, largest page, whether there are totals, whether the counts add up, and filters.
 #[pyfunction]
 pub fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static str])> {
-    let facts = |endpoint: &Endpoint| {
-        (
-            endpoint.name,
-            endpoint.max_page_size,
-            endpoint.totals,
-            endpoint.adds_up,
-            endpoint.filters,
-        )
-    };
-    ENDPOINTS.iter().copied().map(facts).collect()
+    ENDPOINTS
+        .iter()
+        .map(|one| {
+            (
+                one.name,
+                one.max_page_size,
+                one.totals,
+                one.adds_up,
+                one.filters,
+            )
+        })
+        .collect()
 }
 
 /// An argument of Python, as messages name it. It is a setting if the command line has it, too.
@@ -48,11 +50,9 @@ fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
 }
 
 /// Seconds as a number or a `timedelta`.
-pub fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub fn seconds(what: &str, value: &Object<'_>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
-        return value
-            .call_method_out(intern!(value.py(), "total_seconds"), ())?
-            .extract();
+        return value.call_method_out("total_seconds", ())?.extract();
     }
     if !value.is_instance_of::<PyBool>()
         && let Ok(seconds) = value.extract()
@@ -74,31 +74,33 @@ pub fn unexpected(method: &str, name: &str) -> PyErr {
 }
 
 /// A whole number from 0 on.
-pub fn count<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
-    if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
+pub fn count<T: TryFrom<u64>>(what: &str, value: &Object<'_>) -> PyResult<T> {
+    if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
         return Err(wrong_type(what, "a whole number", value));
     }
-    let fits = |number: u64| T::try_from(number).ok();
-    value.extract().ok().and_then(fits).ok_or_else(|| {
-        wrong(
-            what,
-            format!(" must be a whole number from 0 on, and not too large; it is {value}"),
-        )
-    })
+    value
+        .extract::<u64>()
+        .ok()
+        .and_then(|number| number.try_into().ok())
+        .ok_or_else(|| {
+            wrong(
+                what,
+                format!(" must be a whole number from 0 on, and not too large; it is {value}"),
+            )
+        })
 }
 
 /// The end of an error about an unknown name: the one of `known` that may be meant.
 pub fn nearest(py: Python<'_>, name: &str, known: Vec<&str>) -> PyResult<String> {
     let alike: Vec<String> = import(py, "difflib")?
-        .getattr("get_close_matches")?
-        .call_out((name, known))?
+        .call_method_out("get_close_matches", (name, known))?
         .extract()?;
     Ok(alike
         .first()
         .map_or_else(String::new, |meant| format!("; did you mean {meant:?}?")))
 }
 
-pub fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+pub fn wrong_type(what: &str, expected: &str, value: &Object<'_>) -> PyErr {
     let found = value
         .get_type()
         .name()
@@ -126,7 +128,7 @@ typed_arguments! {
     &'static Endpoint: |value| {
         let name = text("listing", &value)?;
         Endpoint::named(&name).ok_or_else(|| {
-            let known: Vec<_> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
+                        let known: Vec<_> = ENDPOINTS.iter().map(|one| one.name).collect();
             let why = format!(" must be one of {}; it is {name:?}", known.join(", "));
             Error::argument(message![Setting::Listing, why]).into()
         })
@@ -148,8 +150,8 @@ impl std::ops::Deref for ProjectId {
 /// `None`, or an argument that is read by `read`.
 pub fn optional<'a, 'py, T>(
     what: &str,
-    value: &'a Bound<'py, PyAny>,
-    read: impl FnOnce(&str, &'a Bound<'py, PyAny>) -> PyResult<T>,
+    value: &'a Object<'py>,
+    read: impl FnOnce(&str, &'a Object<'py>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {
     match value.is_none() {
         true => Ok(None),
@@ -161,8 +163,8 @@ pub fn optional<'a, 'py, T>(
 /// caller gives it.
 macro_rules! arguments {
     ($($($name:ident)+: $type:ty = $read:expr;)*) => {
-        $($(pub fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<$type> {
-            let read: fn(&str, &'a Bound<'_, PyAny>) -> PyResult<$type> = $read;
+        $($(pub fn $name<'a>(value: &'a Object<'_>) -> PyResult<$type> {
+            let read: fn(&str, &'a Object<'_>) -> PyResult<$type> = $read;
             read(stringify!($name), value)
         })+)*
     };
@@ -197,7 +199,7 @@ arguments! {
     next_cursor resume base_url organization: Option<String> = |what, value| optional(what, value, text);
 }
 
-pub fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+pub fn callback(what: &str, value: &Object<'_>) -> PyResult<Option<Py<PyAny>>> {
     match value.is_callable() {
         true => Ok(Some(value.clone().unbind())),
         false if value.is_none() => Ok(None),
@@ -206,7 +208,7 @@ pub fn callback(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAn
 }
 
 /// True or false. Other values that Python takes for true or false are refused.
-pub fn flag(what: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn flag(what: &str, value: &Object<'_>) -> PyResult<bool> {
     value
         .extract()
         .map_err(|_| wrong_type(what, "True or False", value))
@@ -215,7 +217,7 @@ pub fn flag(what: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The prompts of many jobs by name, and whether the names are also names of `once=`.
 pub fn tasks(
     client: &Client,
-    prompts: &Bound<'_, PyAny>,
+    prompts: &Object<'_>,
     once: bool,
 ) -> PyResult<(Vec<String>, Vec<Task>)> {
     let Ok(prompts) = prompts.cast::<PyMapping>() else {
@@ -223,21 +225,24 @@ pub fn tasks(
             "a dict from names to prompts, such as {\"quickstart\": \"Fix the broken links\"}";
         return Err(wrong_type("prompts", expected, prompts));
     };
-    let task = |item: Bound<'_, PyAny>| {
-        let (name, prompt) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-        let once = once_name(client, once.then_some(&name))?;
-        let name = text("a name in prompts", &name)?;
-        let prompt = text("a prompt in prompts", &prompt)?;
-        let prompt = Prompt::parse(prompt).map_err(|error| {
-            let name = safe(&name, 256);
-            error.prefixed(format!("prompts[{name:?}]: "))
-        })?;
-        Ok((name, Task { prompt, once }))
-    };
-    prompts.items()?.iter().map(task).collect()
+    prompts
+        .items()?
+        .iter()
+        .map(|item| {
+            let (name, prompt) = item.extract::<(Object<'_>, Object<'_>)>()?;
+            let once = once_name(client, once.then_some(&name))?;
+            let name = text("a name in prompts", &name)?;
+            let prompt = text("a prompt in prompts", &prompt)?;
+            let prompt = Prompt::parse(prompt).map_err(|error| {
+                let name = safe(&name, 256);
+                error.prefixed(format!("prompts[{name:?}]: "))
+            })?;
+            Ok((name, Task { prompt, once }))
+        })
+        .collect()
 }
 
-fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
+fn wait_or_stop(what: &str, value: &Object<'_>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
         "wait" => Ok(WaitOrStop::Wait),
         "stop" => Ok(WaitOrStop::Stop),
@@ -248,7 +253,7 @@ fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     }
 }
 
-pub fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
+pub fn day(py: Python<'_>, day: Date) -> PyResult<Object<'_>> {
     PyDate::new(
         py,
         day.year().into(),
@@ -259,7 +264,7 @@ pub fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The error for an attribute that a table or a listing lacks. It names the method to use.
-pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> Returned {
+pub fn no_attribute(object: &Object<'_>, name: &str) -> Returned {
     // Other libraries often ask for protocols by names with an underscore.
     if name.starts_with('_') {
         let class = object.get_type().name()?;
@@ -272,7 +277,7 @@ pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> Returned {
 }
 
 /// Texts for one parameter, comma-separated.
-pub fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+pub fn words(what: &str, value: &Object<'_>) -> PyResult<String> {
     let given = if value.is_instance_of::<PyString>() {
         text(what, value)?
     } else {
@@ -294,11 +299,11 @@ pub fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     check_length(what, &[(what, &given)]).map(|()| given)
 }
 
-pub fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+pub fn text(what: &str, value: &Object<'_>) -> PyResult<String> {
     borrowed(what, value).map(str::to_owned)
 }
 
-fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+fn borrowed<'a>(what: &str, value: &'a Object<'_>) -> PyResult<&'a str> {
     let Ok(value) = value.cast::<PyString>() else {
         return Err(wrong_type(what, "a str", value));
     };
@@ -308,23 +313,21 @@ fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
         .map_err(|_| wrong(what, " contains invalid characters (lone surrogates)"))
 }
 
-pub fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
-    Ok(Prompt::parse(text("prompt", value)?)?)
-}
-
 /// The statuses that end a wait besides the known ones.
-pub fn final_statuses(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub fn final_statuses(value: &Object<'_>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err(
             "final must be a tuple or list of statuses, such as (\"cancelled\",)",
         ));
     }
-    let statuses = value.try_iter()?;
-    statuses.map(|status| text("final", &status?)).collect()
+    value
+        .try_iter()?
+        .map(|status| text("final", &status?))
+        .collect()
 }
 
 /// A name of `once=`, for a client that can keep it.
-pub fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<OnceName>> {
+pub fn once_name(client: &Client, value: Option<&Object<'_>>) -> PyResult<Option<OnceName>> {
     let Some(value) = value else { return Ok(None) };
     let name = OnceName::parse(text("once", value)?)?;
     once::names(client)?;
@@ -335,14 +338,11 @@ pub fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> PyResult<
 const MAX_QUERY: usize = 60_000;
 
 /// Query parameters from a mapping. A list or tuple repeats its name, and `None` leaves it out.
-pub fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
+pub fn params(value: Option<&Object<'_>>) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
-    let given = value
-        .map(|value| mapping_items("params", value))
-        .transpose()?;
-    for (name, value) in given.unwrap_or_default() {
-        let is_repeated = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
-        let values = if is_repeated {
+    let given = value.map_or(Ok(Vec::new()), |value| mapping_items("params", value))?;
+    for (name, value) in given {
+        let values = if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             value.extract()?
         } else {
             vec![value]
@@ -370,44 +370,39 @@ fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
     Ok(())
 }
 
-fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if value.is_none() {
-        return Ok(None);
-    }
-    if let Ok(flag) = value.cast::<PyBool>() {
-        return Ok(Some(flag.is_true().to_string()));
-    }
-    if value.is_instance_of::<PyString>() {
-        return text(&format!("params[{name:?}]"), value).map(Some);
-    }
-    if let Some(number) = number(value)? {
-        return Ok(Some(number.str()?.to_string()));
-    }
+fn param(name: &str, value: &Object<'_>) -> PyResult<Option<String>> {
     let what = format!("params[{name:?}]");
-    if !value.hasattr(intern!(value.py(), "isoformat"))? {
-        return Err(wrong_type(
-            &what,
-            "a str, number, bool, date or None, or a list of them",
-            value,
-        ));
-    }
-    Ok(dates::moment(&what, Some(value))?.map(|moment| moment.as_str().to_owned()))
+    Ok(if value.is_none() {
+        None
+    } else if let Ok(flag) = value.cast::<PyBool>() {
+        Some(flag.is_true().to_string())
+    } else if value.is_instance_of::<PyString>() {
+        Some(text(&what, value)?)
+    } else if let Some(number) = number(value)? {
+        Some(number.str()?.to_string())
+    } else if value.hasattr("isoformat")? {
+        dates::moment(&what, Some(value))?.map(|moment| moment.as_str().to_owned())
+    } else {
+        let expected = "a str, number, bool, date or None, or a list of them";
+        return Err(wrong_type(&what, expected, value));
+    })
 }
 
 /// A number as it is written, those of numpy too; `None` if it is something else.
-fn number<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn number<'py>(value: &Object<'py>) -> PyResult<Option<Object<'py>>> {
     let py = value.py();
-    if value.hasattr(intern!(py, "__index__"))?
-        && let Ok(whole) = import(py, "operator")?.getattr("index")?.call_out((value,))
+    if value.hasattr("__index__")?
+        && let Ok(whole) = import(py, "operator")?.call_method_out("index", (value,))
     {
         return Ok(Some(whole));
     }
-    let is_number = value.is_instance(&import(py, "numbers")?.getattr("Real")?)?;
-    Ok(is_number.then(|| value.clone()))
+    Ok(value
+        .is_instance(&import(py, "numbers")?.getattr("Real")?)?
+        .then(|| value.clone()))
 }
 
 /// JSON-ready Python data as JSON, by Python's own encoder. `pythonize` would send a NaN as null.
-pub fn json_in(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub fn json_in(value: &Object<'_>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
@@ -423,7 +418,7 @@ pub fn json_in(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// JSON as Python data, numbers as they were sent.
-pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Object<'py>> {
     Ok(pythonize::pythonize(py, value)?)
 }
 
@@ -438,14 +433,15 @@ pub fn call_hook<'py>(
 }
 
 /// A function of a module of `docplatform._hooks`.
-pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Object<'py>> {
     import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
 /// A named tuple of `docplatform.types`.
 pub fn named_tuple<'py>(py: Python<'py>, class: &str, values: impl Arguments<'py>) -> Returned {
-    let class = import(py, "docplatform.types")?.getattr(class)?;
-    class.call_out(values).map(Bound::unbind)
+    import(py, "docplatform.types")?
+        .call_method_out(class, values)
+        .map(Bound::unbind)
 }
 
 pub fn totals(py: Python<'_>, totals: Totals) -> Returned {
@@ -453,45 +449,51 @@ pub fn totals(py: Python<'_>, totals: Totals) -> Returned {
 }
 
 /// The items of a `dict[str, str]`.
-pub fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
-    let pair = |(name, value): (String, Bound<'_, PyAny>)| {
-        let value = text(&format!("{what}[{name:?}]"), &value)?;
-        Ok((name, value))
-    };
-    mapping_items(what, value)?.into_iter().map(pair).collect()
+pub fn pairs(what: &str, value: &Object<'_>) -> PyResult<Vec<(String, String)>> {
+    mapping_items(what, value)?
+        .into_iter()
+        .map(|(name, value)| {
+            let value = text(&format!("{what}[{name:?}]"), &value)?;
+            Ok((name, value))
+        })
+        .collect()
 }
 
 /// The items of a mapping whose names are texts.
-fn mapping_items<'py>(
-    what: &str,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+fn mapping_items<'py>(what: &str, value: &Object<'py>) -> PyResult<Vec<(String, Object<'py>)>> {
     let Ok(mapping) = value.cast::<PyMapping>() else {
         return Err(wrong_type(what, "a mapping", value));
     };
-    let item = |item: Bound<'py, PyAny>| {
-        let (name, value): (Bound<'_, PyAny>, _) = item.extract()?;
-        Ok((text(&format!("a name in {what}"), &name)?, value))
-    };
-    mapping.items()?.iter().map(item).collect()
+    mapping
+        .items()?
+        .iter()
+        .map(|item| {
+            let (name, value): (Object<'_>, _) = item.extract()?;
+            Ok((text(&format!("a name in {what}"), &name)?, value))
+        })
+        .collect()
 }
 
 /// Ids of projects, or one id. Repeats are left out.
-pub fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let what = |id: &str| format!("projects: \"{}\"", safe(id, 60));
+pub fn projects(value: &Object<'_>) -> PyResult<Vec<Segment>> {
     ids(value)?
         .iter()
-        .map(|id| Ok(Segment::parse(what(id), id)?))
+        .map(|id| {
+            Ok(Segment::parse(
+                format!("projects: \"{}\"", safe(id, 60)),
+                id,
+            )?)
+        })
         .collect()
 }
 
 /// Ids of projects that are sent nowhere.
-pub fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub fn ids(value: &Object<'_>) -> PyResult<Vec<String>> {
     texts(value, "projects", "ids of projects")
 }
 
 /// Some texts, or one.
-pub fn texts(value: &Bound<'_, PyAny>, argument: &str, wanted: &str) -> PyResult<Vec<String>> {
+pub fn texts(value: &Object<'_>, argument: &str, wanted: &str) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text(argument, value)?]);
     }
@@ -500,10 +502,10 @@ pub fn texts(value: &Bound<'_, PyAny>, argument: &str, wanted: &str) -> PyResult
 
 /// The items of an iterable, each of them once.
 fn distinct<T: PartialEq>(
-    value: &Bound<'_, PyAny>,
+    value: &Object<'_>,
     argument: &str,
     wanted: &str,
-    item: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+    item: impl Fn(&Object<'_>) -> PyResult<T>,
 ) -> PyResult<Vec<T>> {
     let all = value
         .try_iter()

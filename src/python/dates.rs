@@ -13,8 +13,8 @@ use crate::python::prelude::*;
 #[pyfunction]
 pub fn _is_cut(
     every: Option<Every>,
-    date_from: &Bound<'_, PyAny>,
-    date_to: &Bound<'_, PyAny>,
+    date_from: &Object<'_>,
+    date_to: &Object<'_>,
 ) -> PyResult<bool> {
     let days = slices(None, Some(date_from), Some(date_to), None)?;
     Ok(every.is_some_and(|every| days.iter().any(|&days| !every.is_whole(days))))
@@ -25,9 +25,9 @@ pub fn _is_cut(
 pub fn _begun<'py>(
     py: Python<'py>,
     every: Option<Every>,
-    date_from: &Bound<'py, PyAny>,
-    date_to: &Bound<'py, PyAny>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    date_from: &Object<'py>,
+    date_to: &Object<'py>,
+) -> PyResult<Vec<Object<'py>>> {
     let whole = slices::whole(slices(None, Some(date_from), Some(date_to), every)?, every);
     let begun = whole.and_then(|whole| slices::begun(whole, every, Clock::system().today()));
     // An error means that there is none.
@@ -39,32 +39,27 @@ pub fn _begun<'py>(
 }
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.
-pub fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Moment>> {
+pub fn moment(what: &str, value: Option<&Object<'_>>) -> PyResult<Option<Moment>> {
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);
     };
     let text = if value.is_instance_of::<PyString>() {
         text(what, value)?
     } else if value.is_instance_of::<PyDate>() {
-        value
-            .call_method_out(intern!(value.py(), "isoformat"), ())?
-            .extract()?
+        value.call_method_out("isoformat", ())?.extract()?
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
     Ok(Some(Moment::parse(argument(what), &text)?))
 }
 
-pub fn period(what: Setting, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
+pub fn period(what: Setting, value: Option<&Object<'_>>) -> PyResult<Option<Period>> {
     let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
-        return Err(wrong_type(
-            what.name(),
-            "a str such as \"2026-01\" or \"last 7 days\"",
-            value,
-        ));
+        let expected = "a str such as \"2026-01\" or \"last 7 days\"";
+        return Err(wrong_type(what.as_str(), expected, value));
     }
-    let parsed = Period::parse(&text(what.name(), value)?, Clock::system().today());
+    let parsed = Period::parse(&text(what.as_str(), value)?, Clock::system().today());
     Ok(Some(parsed.map_err(|mut error| {
         error.message.rename(Setting::Period, what);
         error
@@ -73,21 +68,22 @@ pub fn period(what: Setting, value: Option<&Bound<'_, PyAny>>) -> PyResult<Optio
 
 /// A period and the one that it is compared with. The defaults are the last month, and the same kind of period before it.
 pub fn two_periods(
-    name: Option<&Bound<'_, PyAny>>,
-    name_before: Option<&Bound<'_, PyAny>>,
+    name: Option<&Object<'_>>,
+    name_before: Option<&Object<'_>>,
 ) -> PyResult<[Period; 2]> {
     let now = match period(Setting::Period, name)? {
         Some(now) => now,
         None => Period::parse("last month", Clock::system().today())?,
     };
-    let before = period(Setting::Before, name_before)?.or_else(|| now.before());
-    let before = before.ok_or_else(|| {
-        Error::argument(message![
-            Setting::Period,
-            ": there is no earlier one: give ",
-            Setting::Before.argument()
-        ])
-    })?;
+    let before = period(Setting::Before, name_before)?
+        .or_else(|| now.before())
+        .ok_or_else(|| {
+            Error::argument(message![
+                Setting::Period,
+                ": there is no earlier one: give ",
+                Setting::Before.argument()
+            ])
+        })?;
     if before.days == now.days {
         let why = format!(" is the period itself, {}: name another", now.name());
         return Err(Error::argument(message![Setting::Before, why]).into());
@@ -100,7 +96,7 @@ impl<'py> FromPyObject<'_, 'py> for Slice {
     type Error = PyErr;
 
     fn extract(days: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let (from, to): (Bound<'_, PyAny>, Bound<'_, PyAny>) = days.extract()?;
+        let (from, to): (Object<'_>, Object<'_>) = days.extract()?;
         slices(None, Some(&from), Some(&to), None)?
             .pop()
             .ok_or_else(|| PyValueError::new_err("a period without a day"))
@@ -108,19 +104,16 @@ impl<'py> FromPyObject<'_, 'py> for Slice {
 }
 
 /// The days of a period and of the one that `before` names. `True` means the same kind of period before it.
-pub fn compared(
-    name: Option<&Bound<'_, PyAny>>,
-    before: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Slice>> {
+pub fn compared(name: Option<&Object<'_>>, before: &Object<'_>) -> PyResult<Vec<Slice>> {
     let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
     Ok(two_periods(name, before)?.map(|period| period.days).into())
 }
 
 /// The two ends of a range, from a period or from dates. The second end is exclusive.
 pub fn ends(
-    name: Option<&Bound<'_, PyAny>>,
-    from: Option<&Bound<'_, PyAny>>,
-    to: Option<&Bound<'_, PyAny>>,
+    name: Option<&Object<'_>>,
+    from: Option<&Object<'_>>,
+    to: Option<&Object<'_>>,
 ) -> PyResult<(Option<Moment>, Option<Moment>)> {
     let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
     let Some(period) = period(Setting::Period, name)? else {
@@ -138,16 +131,14 @@ pub fn ends(
         ])
         .into());
     }
-    Ok((
-        Some(Moment::of(period.days.from)),
-        Some(Moment::of(period.days.to)),
-    ))
+    let Slice { from, to } = period.days;
+    Ok((Some(Moment::of(from)), Some(Moment::of(to))))
 }
 
 pub fn slices(
-    period: Option<&Bound<'_, PyAny>>,
-    from: Option<&Bound<'_, PyAny>>,
-    to: Option<&Bound<'_, PyAny>>,
+    period: Option<&Object<'_>>,
+    from: Option<&Object<'_>>,
+    to: Option<&Object<'_>>,
     every: Option<Every>,
 ) -> PyResult<Vec<Slice>> {
     match ends(period, from, to)? {
@@ -168,9 +159,9 @@ pub fn slices(
 #[pyo3(signature = (period = None, date_from = None, date_to = None, every = None))]
 pub fn _period<'py>(
     py: Python<'py>,
-    period: Option<&Bound<'py, PyAny>>,
-    date_from: Option<&Bound<'py, PyAny>>,
-    date_to: Option<&Bound<'py, PyAny>>,
+    period: Option<&Object<'py>>,
+    date_from: Option<&Object<'py>>,
+    date_to: Option<&Object<'py>>,
     every: Option<Every>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
     let days = |(from, to): (Option<Moment>, Option<Moment>)| {
@@ -183,9 +174,15 @@ pub fn _period<'py>(
     let Some(days) = days(ends(period, date_from, date_to)?) else {
         return Ok(None);
     };
-    let tuple = |Period { days, kind }: Period| {
-        let name = Period { days, kind }.name();
-        (day(py, days.from)?, day(py, days.to)?, kind.as_str(), name).into_pyobject(py)
+    let tuple = |period: Period| {
+        let Slice { from, to } = period.days;
+        (
+            day(py, from)?,
+            day(py, to)?,
+            period.kind.as_str(),
+            period.name(),
+        )
+            .into_pyobject(py)
     };
     let period = Period::of(days);
     Ok(Some(
@@ -195,11 +192,11 @@ pub fn _period<'py>(
 
 /// A range of dates, or the days of a period, as the service takes them. The end is exclusive.
 pub fn range(
-    period: Option<&Bound<'_, PyAny>>,
-    from: Option<&Bound<'_, PyAny>>,
-    to: Option<&Bound<'_, PyAny>>,
+    period: Option<&Object<'_>>,
+    from: Option<&Object<'_>>,
+    to: Option<&Object<'_>>,
 ) -> PyResult<(Option<String>, Option<String>)> {
     let (from, to) = ends(period, from, to)?;
-    let text = |moment: Option<Moment>| moment.map(|moment| moment.as_str().to_owned());
-    Ok((text(from), text(to)))
+    let text = |moment: Moment| moment.as_str().to_owned();
+    Ok((from.map(text), to.map(text)))
 }

@@ -22,15 +22,15 @@ pub fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
     begun.inspect_err(|error| {
         let value = error.value(py);
         // Only the package's own errors have an outcome.
-        if value.hasattr(intern!(py, "outcome")).unwrap_or(false) {
-            let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
+        if value.hasattr("outcome").unwrap_or(false) {
+            let _ = value.setattr("outcome", Outcome::NotSent.as_str());
         }
     })
 }
 
 /// Sets the checkpoint of an error, if its class has one.
-pub fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
-    match error.hasattr(intern!(error.py(), "checkpoint"))? {
+pub fn tell_checkpoint(error: &Object<'_>, checkpoint: Option<String>) -> PyResult<()> {
+    match error.hasattr("checkpoint")? {
         true => error.setattr("checkpoint", checkpoint),
         false => Ok(()),
     }
@@ -49,27 +49,17 @@ pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> 
 }
 
 /// An exception of one of our classes.
-pub fn of_class<'py>(
-    py: Python<'py>,
-    name: &str,
-    message: &Message,
-) -> PyResult<Bound<'py, PyAny>> {
-    let class = import(py, "docplatform.errors")?.getattr(name)?;
-    let exception = class.call_out((words(message),))?;
+pub fn of_class<'py>(py: Python<'py>, name: &str, message: &Message) -> PyResult<Object<'py>> {
+    let exception = import(py, "docplatform.errors")?.call_method_out(name, (words(message),))?;
     carry(&exception, message)?;
     Ok(exception)
 }
 
-fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
+fn build(py: Python<'_>, mut error: Error) -> PyResult<Object<'_>> {
     let exception = of_class(py, error.kind.class(error.status), &error.message)?;
-    let attempts = error
-        .attempts
-        .iter()
-        .map(|attempt| attempt_to_py(py, attempt));
-    exception.setattr(
-        "attempts",
-        PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?,
-    )?;
+    let attempts = error.attempts.iter().map(|one| attempt_to_py(py, one));
+    let attempts = PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?;
+    exception.setattr("attempts", attempts)?;
     let sent = error.attempts.iter().filter(|attempt| attempt.sent).count();
     exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;

@@ -12,21 +12,19 @@ use crate::python::progress;
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
 #[derive(Clone)]
-pub struct PyJob {
-    pub inner: job::Job,
-}
+pub struct PyJob(job::Job);
 
 pub fn wrap(py: Python<'_>, job: job::Job) -> Returned {
-    PyJob { inner: job }.into_py_any(py)
+    PyJob(job).into_py_any(py)
 }
 
 /// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
 pub fn argument<'a>(
-    value: &'a Bound<'_, PyAny>,
+    value: &'a Object<'_>,
     named: Option<&'a str>,
 ) -> PyResult<(NamedJob, Option<&'a str>)> {
     if let Ok(job) = value.cast::<PyJob>() {
-        let job = &job.get().inner;
+        let job = &job.get().0;
         let known = NamedJob {
             id: job.id.clone(),
             last: Some(job.clone()),
@@ -34,17 +32,12 @@ pub fn argument<'a>(
         return Ok((known, named.or(Some(job.project.as_str()))));
     }
     let id = convert::text("job (a Job or its id)", value)?;
-    Ok((
-        NamedJob {
-            id: Segment::parse("the job's id", &id)?,
-            last: None,
-        },
-        named,
-    ))
+    let id = Segment::parse("the job's id", &id)?;
+    Ok((NamedJob { id, last: None }, named))
 }
 
 getters! {
-    PyJob as Job, |slf, py| job = &slf.get().inner;
+    PyJob as Job, |slf, py| job = &slf.get().0;
     id = job.id.as_str();
     status = job.status.as_str();
     source = convert::named_tuple(py, "Source", (job.repository.as_deref(), job.reference.as_deref()))?;
@@ -84,14 +77,12 @@ impl PyJob {
     }
 
     fn __repr__(&self) -> String {
-        let link = self.inner.pr_link.as_deref().map_or_else(
-            || "None".to_owned(),
-            |link| format!("'{}'", safe(link, 200)),
-        );
+        let link = self.0.pr_link.as_ref();
+        let link = link.map_or("None".to_owned(), |link| format!("'{}'", safe(link, 200)));
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
-            self.inner.id.shown(),
-            safe(&self.inner.status, 60),
+            self.0.id.shown(),
+            safe(&self.0.status, 60),
         )
     }
 
@@ -100,22 +91,18 @@ impl PyJob {
     }
 
     fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
-        self.inner == other.get().inner
+        self.0 == other.get().0
     }
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (
-            self.inner.project.as_str(),
-            self.inner.id.as_str(),
-            &self.inner.status,
-        )
-            .hash(&mut hasher);
+        let job = &self.0;
+        (job.project.as_str(), job.id.as_str(), &job.status).hash(&mut hasher);
         hasher.finish()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
-        let job = &slf.get().inner;
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (String, String))> {
+        let job = &slf.get().0;
         let load = import(slf.py(), "docplatform._native")?.getattr("_job")?;
         Ok((load, (job.raw.to_string(), job.project.as_str().to_owned())))
     }
@@ -127,12 +114,12 @@ pub fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
     let project = Segment::parse(Setting::ProjectId, project_id)?;
     let raw =
         serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
-    Ok(PyJob { inner })
+    let job = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
+    Ok(PyJob(job))
 }
 
 /// An aware `datetime` in UTC, to the microsecond.
-pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Object<'_>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO

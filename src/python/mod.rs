@@ -37,7 +37,7 @@ macro_rules! getters {
             $(
                 #[doc = doc!(stringify!($public), ".", stringify!($name))]
                 #[getter]
-                fn $name<'py>($slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                fn $name<'py>($slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
                     let ($py, $held) = ($slf.py(), $holds);
                     $value.into_bound_py_any($py)
                 }

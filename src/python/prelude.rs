@@ -23,5 +23,8 @@ pub(super) use crate::python::{convert, errors};
 pub(super) use crate::text::message::{Advice, Message, Setting, message};
 pub(super) use crate::text::safe;
 
+/// An object of Python, of any class.
+pub(super) type Object<'py> = Bound<'py, PyAny>;
+
 /// The result of a function that Python calls: an object, or an exception.
 pub(super) type Returned = PyResult<Py<PyAny>>;

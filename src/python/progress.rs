@@ -29,18 +29,15 @@ pub fn bar(
 
 /// Calls a method of `progress`. After a failure there is no progress any more.
 pub fn show<'py>(
+    py: Python<'py>,
     progress: &mut Option<Py<PyAny>>,
-    method: &Bound<'py, PyString>,
+    method: &str,
     values: impl Arguments<'py>,
 ) -> PyResult<()> {
-    let py = method.py();
     let Some(shown) = progress else {
         return Ok(());
     };
-    let shown = shown
-        .bind(py)
-        .getattr(method)
-        .and_then(|method| method.call_out(values));
+    let shown = shown.bind(py).call_method_out(method, values);
     if watching(py, shown)?.is_none() {
         *progress = None;
     }
@@ -57,7 +54,7 @@ pub fn announce(
         .until
         .map(|until| job::datetime(py, until))
         .transpose()?;
-    show(progress, intern!(py, "waits"), (waiting.why, &until))?;
+    show(py, progress, "waits", (waiting.why, &until))?;
     // The wait for a prefetched page may be over.
     let is_over = waiting.until.is_some_and(|until| until <= Timestamp::now());
     if progress.is_some() || !waiting.long || is_over {
@@ -68,10 +65,10 @@ pub fn announce(
 }
 
 /// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made the call.
-pub fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
+pub fn warn(warning: &Object<'_>, depth: i32) -> PyResult<()> {
     let py = warning.py();
-    let warn = import(py, "warnings")?.getattr("warn")?;
-    warn.call_out((warning, py.None(), depth + bridge::frames(py)?))
+    import(py, "warnings")?
+        .call_method_out("warn", (warning, py.None(), depth + bridge::frames(py)?))
         .map(drop)
 }
 

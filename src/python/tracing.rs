@@ -35,7 +35,7 @@ pub fn tracer(py: Python<'_>) -> PyResult<Option<Arc<dyn Tracer>>> {
         return Ok(None);
     };
     let context = spans.bind(py).call_method_out(intern!(py, "context"), ());
-    let tracer = |context: Bound<'_, PyAny>| {
+    let tracer = |context: Object<'_>| {
         let context = Arc::new(context.unbind());
         Arc::new(CallerTracer { waker, context }) as Arc<dyn Tracer>
     };
@@ -73,10 +73,10 @@ impl Tracer for CallerTracer {
                 let Some(spans) = SPANS.get(py) else {
                     return Ok(None);
                 };
-                let begun = spans
+                spans
                     .bind(py)
-                    .call_method_out(intern!(py, "begin"), facts)?;
-                begun.extract::<Option<(Py<PyAny>, Option<String>)>>()
+                    .call_method_out(intern!(py, "begin"), facts)?
+                    .extract::<Option<(Py<PyAny>, Option<String>)>>()
             };
             if let Ok(Some(Some((span, header)))) = errors::watching(py, begin()) {
                 let facts = SpanFacts {
@@ -145,11 +145,11 @@ impl Drop for CallSpan {
 
 impl SpanFacts {
     fn end(self, py: Python<'_>) -> PyResult<()> {
-        let attempt = |(at, attempt): (u64, Attempt)| {
+        let attempts = self.attempts.into_iter().map(|(at, attempt)| {
             let seconds = (attempt.elapsed.as_secs_f64(), attempt.waited.as_secs_f64());
             (attempt.number, attempt.status, attempt.class, seconds, at)
-        };
-        let attempts: Vec<_> = self.attempts.into_iter().map(attempt).collect();
+        });
+        let attempts: Vec<_> = attempts.collect();
         let Some((spans, (at, error))) = SPANS.get(py).zip(self.ended) else {
             return Ok(());
         };

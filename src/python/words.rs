@@ -1,7 +1,5 @@
 //! Messages in Python's words: settings are arguments, advice names calls.
 
-use std::fmt::Write as _;
-
 use pythonize::pythonize;
 use serde_json::Value;
 
@@ -18,19 +16,22 @@ pub fn words(message: &Message) -> String {
 fn part(part: &Part) -> String {
     match part {
         Part::Text(text) => text.to_string(),
-        Part::Setting(setting) => setting.name().to_owned(),
+        Part::Setting(setting) => setting.as_str().to_owned(),
         Part::Argument(setting, value) => {
-            let name = setting.name();
-            match value {
-                Value::Null => format!("{name}="),
-                Value::Bool(true) => format!("{name}=True"),
-                Value::Bool(false) => format!("{name}=False"),
-                Value::String(text) => format!("{name}={}", quoted(text)),
-                other => format!("{name}={other}"),
-            }
+            let value = match value {
+                Value::Null => String::new(),
+                Value::Bool(flag) => bool_literal(*flag).to_owned(),
+                Value::String(text) => quoted(text),
+                other => other.to_string(),
+            };
+            format!("{}={value}", setting.as_str())
         }
         Part::Advice(what) => format!("; {}", advice(what)),
     }
+}
+
+fn bool_literal(flag: bool) -> &'static str {
+    if flag { "True" } else { "False" }
 }
 
 /// The most characters of a literal: no name and no id has more.
@@ -38,16 +39,13 @@ const MAX_LITERAL: usize = 256;
 
 /// `text` as a literal of Python, for people to copy.
 fn quoted(text: &str) -> String {
-    let mut literal = "\"".to_owned();
-    for c in text.chars().take(MAX_LITERAL) {
-        // Writing to a String cannot fail.
-        let _ = match c {
-            '"' | '\\' => write!(literal, "\\{c}"),
-            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
-            _ => write!(literal, "{c}"),
-        };
-    }
-    literal + "\""
+    let spelled = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        _ if c.is_control() || is_invisible(c) => format!("\\U{:08x}", u32::from(c)),
+        _ => c.into(),
+    };
+    let text: String = text.chars().take(MAX_LITERAL).map(spelled).collect();
+    format!("\"{text}\"")
 }
 
 fn advice(advice: &Advice) -> String {
@@ -110,7 +108,7 @@ fn advice(advice: &Advice) -> String {
             let project = quoted(project);
             let call = match every {
                 Some(every) => {
-                    let by_path = if *by_path { "True" } else { "False" };
+                    let by_path = bool_literal(*by_path);
                     let listing = match listing.as_str() {
                         "visitors" => String::new(),
                         other => format!(", listing={other:?}"),
@@ -209,9 +207,9 @@ fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
 fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
     let parts = message.parts().iter().map(|one| match one {
         Part::Text(text) => text.into_bound_py_any(py),
-        Part::Setting(setting) => (setting.name(), part(one), py.None()).into_bound_py_any(py),
+        Part::Setting(setting) => (setting.as_str(), part(one), py.None()).into_bound_py_any(py),
         Part::Argument(setting, value) => {
-            (setting.name(), part(one), pythonize(py, value)?).into_bound_py_any(py)
+            (setting.as_str(), part(one), pythonize(py, value)?).into_bound_py_any(py)
         }
         Part::Advice(what) => {
             // A dict of its name and its facts.
@@ -227,7 +225,7 @@ fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple
 }
 
 /// Gives an exception the parts of its text.
-pub fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
+pub fn carry(exception: &Object<'_>, message: &Message) -> PyResult<()> {
     exception.setattr("_parts", parts(exception.py(), message)?)
 }
 
@@ -235,7 +233,7 @@ pub fn carry(exception: &Bound<'_, PyAny>, message: &Message) -> PyResult<()> {
 #[pyfunction]
 pub fn _all_parts(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     let mut all = Message::default();
-    for &setting in Setting::ALL {
+    for &setting in Setting::VARIANTS {
         all.push(setting);
     }
     for advice in Advice::all() {

@@ -24,8 +24,9 @@ pub const OTHERS: &str = "other_fields";
 pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let object = other.as_object();
     let bare = object.is_none().then_some((BARE, other));
-    let extra = object.into_iter().flatten();
-    extra
+    object
+        .into_iter()
+        .flatten()
         .map(|(name, value)| (name.as_str(), value))
         .chain(bare)
 }
@@ -61,8 +62,10 @@ impl ExtraNames {
 
     /// The names of the columns; `None` is the column that further fields share.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&str>> {
-        let names = self.order.iter().map(|name| Some(name.as_str()));
-        names.chain(self.others.then_some(None))
+        self.order
+            .iter()
+            .map(|name| Some(name.as_str()))
+            .chain(self.others.then_some(None))
     }
 
     /// A row's value in a column.
@@ -73,12 +76,15 @@ impl ExtraNames {
     ) -> Option<Cow<'a, Value>> {
         if let Some(name) = column {
             let bare = (name == BARE).then_some(other);
-            let found = other.as_object().map_or(bare, |extra| extra.get(name));
-            return found.map(Cow::Borrowed);
+            return other
+                .as_object()
+                .map_or(bare, |extra| extra.get(name))
+                .map(Cow::Borrowed);
         }
-        let others = fields(other).filter(|(name, _)| !self.places.contains_key(*name));
-        let others = others.map(|(name, value)| (name.to_owned(), value.clone()));
-        let others: Map<_, _> = others.collect();
+        let others: Map<_, _> = fields(other)
+            .filter(|(name, _)| !self.places.contains_key(*name))
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect();
         (!others.is_empty()).then(|| Cow::Owned(Value::Object(others)))
     }
 }
@@ -185,8 +191,10 @@ pub struct ExtraColumn<'a> {
 impl ExtraColumns {
     pub fn iter(&self) -> impl Iterator<Item = ExtraColumn<'_>> {
         let names = &self.names;
-        let columns = names.iter().zip(&self.kinds);
-        columns.map(move |(name, &kind)| ExtraColumn { name, kind, names })
+        names
+            .iter()
+            .zip(&self.kinds)
+            .map(move |(name, &kind)| ExtraColumn { name, kind, names })
     }
 }
 

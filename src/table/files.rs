@@ -145,8 +145,10 @@ impl CompleteFile {
             // The file stays open until it has its name. An existing file can only be replaced by way of a second name.
             Draft::Unnamed(_file) if before.is_none() && link(&path, &target).is_ok() => {}
             Draft::Unnamed(_file) => {
-                let named = temporary().make_in(&temporary_folder, |name| link(&path, name))?;
-                named.persist(&target).map_err(|error| error.error)?;
+                temporary()
+                    .make_in(&temporary_folder, |name| link(&path, name))?
+                    .persist(&target)
+                    .map_err(|error| error.error)?;
             }
         }
         match folder.map_or(Ok(()), |folder| folder.sync_all()) {

@@ -99,8 +99,10 @@ impl Encoder {
     }
 
     fn header(&self, guard: bool) -> impl Iterator<Item = String> {
-        let more = self.more.iter();
-        let more = more.map(move |name| defused(&self.layout.extra(name), guard).into_owned());
+        let more = self
+            .more
+            .iter()
+            .map(move |name| defused(&self.layout.extra(name), guard).into_owned());
         self.layout.names().map(str::to_owned).chain(more)
     }
 

@@ -28,15 +28,11 @@ impl Layout {
         }
     }
 
-    /// The layout of several slices.
-    pub fn sliced(fields: &'static [Field]) -> Self {
-        Self { days: true, fields }
-    }
-
     /// The names of the columns, in order.
     pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
-        let days = DAYS.into_iter().filter(move |_| self.days);
-        days.chain(self.fields.iter().map(|field| field.name))
+        DAYS.into_iter()
+            .filter(move |_| self.days)
+            .chain(self.fields.iter().map(|field| field.name))
     }
 
     /// The name of an extra field's column; `None` is the column of all further fields. The name gets a prefix if another

@@ -76,8 +76,9 @@ impl Table {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
-        let rows = self.chunks().flat_map(Rows::iter);
-        rows.zip(self.days(0..self.len))
+        self.chunks()
+            .flat_map(Rows::iter)
+            .zip(self.days(0..self.len))
             .map(|(row, days)| Row { days, ..row })
     }
 
@@ -92,10 +93,11 @@ impl Table {
                 continue;
             }
             if field.name() == by {
-                let columns = batches
+                let keys: Vec<_> = batches
                     .iter()
-                    .filter_map(|batch| batch.columns().get(column));
-                let keys: Vec<_> = columns.flat_map(sort_keys).collect();
+                    .filter_map(|batch| batch.columns().get(column))
+                    .flat_map(sort_keys)
+                    .collect();
                 let mut rows: Vec<_> = (0..self.len).collect();
                 rows.sort_by_key(|row| Reverse(keys.get(*row)));
                 return Ok(rows);
@@ -144,8 +146,10 @@ impl Table {
     /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
         let column = position(self.layout.fields, name)?;
-        let columns = self.chunks().map(|rows| rows.columns.get(column));
-        columns.map(|column| column?.integers()).collect()
+        self.chunks()
+            .map(|rows| rows.columns.get(column))
+            .map(|column| column?.integers())
+            .collect()
     }
 
     /// The rows in batches.
@@ -155,8 +159,9 @@ impl Table {
 
     /// [`Row::other`] of the rows that have one.
     pub fn others(&self) -> impl Iterator<Item = &Value> {
-        let others = self.chunks().flat_map(|rows| &rows.others);
-        others.map(|(_, other)| other)
+        self.chunks()
+            .flat_map(|rows| &rows.others)
+            .map(|(_, other)| other)
     }
 
     /// The schema, also of a table without rows: days, the fields, then extra fields.
@@ -172,17 +177,23 @@ impl Table {
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
-        let batches = self.batches.get_or_init(|| self.to_arrow());
-        batches.as_ref().map_err(Clone::clone)
+        self.batches
+            .get_or_init(|| self.to_arrow())
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let Layout { days, fields } = self.layout;
         let day_types = [DataType::Date32, DataType::Date32, DataType::Int64];
-        let day_fields = DAYS.into_iter().zip(day_types).filter(|_| days);
-        let day_fields = day_fields.map(|(name, kind)| ArrowField::new(name, kind, false));
-        let ours = fields.iter();
-        let ours = ours.map(|field| arrow_field(field.name, field.kind, !field.required));
+        let day_fields = DAYS
+            .into_iter()
+            .zip(day_types)
+            .filter(|_| days)
+            .map(|(name, kind)| ArrowField::new(name, kind, false));
+        let ours = fields
+            .iter()
+            .map(|field| arrow_field(field.name, field.kind, !field.required));
         let extra = extras::columns(self.others());
         let more = extra.iter().map(|column| {
             // A name in Arrow's C interface ends at a NUL.

@@ -151,11 +151,13 @@ impl<'de> Visitor<'de> for CountVisitor {
     /// them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
-        let count = whole(number.as_str()).filter(|count| *count >= 0);
-        count.map(Count).ok_or_else(|| {
-            let number = format!("number {number}");
-            serde::de::Error::invalid_value(Unexpected::Other(&number), &self)
-        })
+        whole(number.as_str())
+            .filter(|count| *count >= 0)
+            .map(Count)
+            .ok_or_else(|| {
+                let number = format!("number {number}");
+                serde::de::Error::invalid_value(Unexpected::Other(&number), &self)
+            })
     }
 }
 

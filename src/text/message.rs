@@ -6,6 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::text::named_enum;
+
 /// A text for people. [`fmt::Display`] shows the facts without the advice, as a log does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Message(Vec<Part>);
@@ -22,72 +24,55 @@ pub enum Part {
     Advice(Advice),
 }
 
-macro_rules! settings {
-    ($($setting:ident $name:literal)*) => {
-        /// The settings that messages name: arguments of Python, options of the command line.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Setting { $($setting),* }
-
-        impl Setting {
-            pub const ALL: &[Self] = &[$(Self::$setting),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$setting => $name),* }
-            }
-        }
-    };
-}
-
-settings! {
-    ApiKey "api_key"
-    BaseUrl "base_url"
-    Before "before"
-    ByPath "by_path"
-    CaBundle "ca_bundle"
-    ConnectTimeout "connect_timeout"
-    DateFrom "date_from"
-    DateTo "date_to"
-    Deadline "deadline"
-    Every "every"
-    Final "final"
-    JobPath "job_path"
-    JobsPerHour "jobs_per_hour"
-    Listing "listing"
-    MaxPollInterval "max_poll_interval"
-    MaxResponseBytes "max_response_bytes"
-    MaxRetryAfter "max_retry_after"
-    MaxRows "max_rows"
-    N "n"
-    OnBudget "on_budget"
-    OnRunning "on_running"
-    Once "once"
-    Organization "organization"
-    PageSize "page_size"
-    Period "period"
-    PollInterval "poll_interval"
-    ProjectId "project_id"
-    Projects "projects"
-    Proxy "proxy"
-    Refresh "refresh"
-    RequestsPerHour "requests_per_hour"
-    Reserve "reserve"
-    Resume "resume"
-    Settle "settle"
-    SettleDays "settle_days"
-    Source "source"
-    Status "status"
-    Store "store"
-    ThreadId "thread_id"
-    Timeout "timeout"
-    Until "until"
-    Whole "whole"
+named_enum! {
+    /// The settings that messages name: arguments of Python, options of the command line.
+    Setting {
+        ApiKey = "api_key",
+        BaseUrl = "base_url",
+        Before = "before",
+        ByPath = "by_path",
+        CaBundle = "ca_bundle",
+        ConnectTimeout = "connect_timeout",
+        DateFrom = "date_from",
+        DateTo = "date_to",
+        Deadline = "deadline",
+        Every = "every",
+        Final = "final",
+        JobPath = "job_path",
+        JobsPerHour = "jobs_per_hour",
+        Listing = "listing",
+        MaxPollInterval = "max_poll_interval",
+        MaxResponseBytes = "max_response_bytes",
+        MaxRetryAfter = "max_retry_after",
+        MaxRows = "max_rows",
+        N = "n",
+        OnBudget = "on_budget",
+        OnRunning = "on_running",
+        Once = "once",
+        Organization = "organization",
+        PageSize = "page_size",
+        Period = "period",
+        PollInterval = "poll_interval",
+        ProjectId = "project_id",
+        Projects = "projects",
+        Proxy = "proxy",
+        Refresh = "refresh",
+        RequestsPerHour = "requests_per_hour",
+        Reserve = "reserve",
+        Resume = "resume",
+        Settle = "settle",
+        SettleDays = "settle_days",
+        Source = "source",
+        Status = "status",
+        Store = "store",
+        ThreadId = "thread_id",
+        Timeout = "timeout",
+        Until = "until",
+        Whole = "whole",
+    }
 }
 
 impl Setting {
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|one| one.name() == name)
-    }
-
     /// The setting as something to give.
     pub fn argument(self) -> Part {
         self.to(Value::Null)
@@ -226,9 +211,9 @@ impl fmt::Display for Message {
         self.0.iter().try_for_each(|part| match part {
             Part::Text(text) => f.write_str(text),
             Part::Setting(setting) | Part::Argument(setting, Value::Null) => {
-                f.write_str(setting.name())
+                f.write_str(setting.as_str())
             }
-            Part::Argument(setting, value) => write!(f, "{} {value}", setting.name()),
+            Part::Argument(setting, value) => write!(f, "{} {value}", setting.as_str()),
             Part::Advice(_) => Ok(()),
         })
     }

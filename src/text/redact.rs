@@ -91,8 +91,10 @@ fn holds(text: &[char], secret: &[char]) -> bool {
         let (before, rest) = text.split_at(start);
         let same = rest.iter().zip(secret).take_while(|(a, b)| a == b).count();
         let (_, after) = rest.split_at(same);
-        let mut neighbours = [before.last(), after.first()].into_iter().flatten();
-        let within_word = neighbours.any(|c| c.is_alphanumeric());
+        let within_word = [before.last(), after.first()]
+            .into_iter()
+            .flatten()
+            .any(|c| c.is_alphanumeric());
         (same == secret.len() || (same >= MIN_CUT_OFF && is_cut(after)))
             && (secret.len() >= MIN_WITHIN_WORDS || !within_word)
     })

@@ -75,7 +75,7 @@ def test_every_file_says_what_it_is_for() -> None:
 
 
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-SETTING = re.compile(r'^    [A-Z]\w+ "(\w+)"$', re.MULTILINE)
+SETTING = re.compile(r'^        [A-Z]\w+ = "(\w+)",$', re.MULTILINE)
 
 
 def test_the_core_s_sentences_hold_no_words_of_a_face() -> None:

@@ -14,7 +14,7 @@ use pyo3::ffi::{PyImport_Import, PyObject, PyObject_Call};
 use crate::python::bridge::runtime;
 use crate::python::prelude::*;
 
-type Object = *mut PyObject;
+type Pointer = *mut PyObject;
 
 /// Arguments of a call: a tuple.
 pub trait Arguments<'py>:
@@ -33,9 +33,9 @@ pub trait CallOut<'py>: PyAnyMethods<'py> {
         &self,
         arguments: impl Arguments<'py>,
         named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>>;
+    ) -> PyResult<Object<'py>>;
 
-    fn call_out(&self, arguments: impl Arguments<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn call_out(&self, arguments: impl Arguments<'py>) -> PyResult<Object<'py>> {
         self.call_out_with(arguments, None)
     }
 
@@ -43,26 +43,26 @@ pub trait CallOut<'py>: PyAnyMethods<'py> {
         &self,
         name: impl IntoPyObject<'py, Target = PyString>,
         arguments: impl Arguments<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         self.getattr(name)?.call_out(arguments)
     }
 }
 
-impl<'py> CallOut<'py> for Bound<'py, PyAny> {
+impl<'py> CallOut<'py> for Object<'py> {
     #[expect(unsafe_code)]
     fn call_out_with(
         &self,
         arguments: impl Arguments<'py>,
         named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         let arguments = arguments.into_pyobject(self.py()).map_err(Into::into)?;
         let named = named.map_or(ptr::null_mut(), Bound::as_ptr);
         // SAFETY: the pointers are a valid object, a tuple, and a dict or null; the result is a new reference, or null with an
         // error set.
         unsafe {
             let call = transmute::<
-                unsafe extern "C" fn(Object, Object, Object) -> Object,
-                unsafe extern "C-unwind" fn(Object, Object, Object) -> Object,
+                unsafe extern "C" fn(Pointer, Pointer, Pointer) -> Pointer,
+                unsafe extern "C-unwind" fn(Pointer, Pointer, Pointer) -> Pointer,
             >(black_box(PyObject_Call));
             guarded(self.py(), || call(self.as_ptr(), arguments.as_ptr(), named))
         }
@@ -71,13 +71,13 @@ impl<'py> CallOut<'py> for Bound<'py, PyAny> {
 
 /// A module, by its whole name.
 #[expect(unsafe_code)]
-pub fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Object<'py>> {
     let name = PyString::intern(py, name);
     // SAFETY: the pointer is a valid str; the result is a new reference, or null with an error set.
     unsafe {
         let import = transmute::<
-            unsafe extern "C" fn(Object) -> Object,
-            unsafe extern "C-unwind" fn(Object) -> Object,
+            unsafe extern "C" fn(Pointer) -> Pointer,
+            unsafe extern "C-unwind" fn(Pointer) -> Pointer,
         >(black_box(PyImport_Import));
         guarded(py, || import(name.as_ptr()))
     }
@@ -88,7 +88,7 @@ pub fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
 /// `ask` calls a function as "C-unwind" that the compiler does not know. pyo3 declares it as "C", and the compiler takes such a
 /// function for one that never unwinds.
 #[expect(unsafe_code)]
-unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Object) -> PyResult<Bound<'_, PyAny>> {
+unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Pointer) -> PyResult<Object<'_>> {
     let sleep = Sleep;
     let result = ask();
     std::mem::forget(sleep);

@@ -47,16 +47,12 @@ impl Running {
         }
         if let Some(batch) = &self.callbacks.batch {
             let report = batch.report(py);
-            let told =
-                report.and_then(|report| error.value(py).setattr(intern!(py, "report"), report));
+            let told = report.and_then(|report| error.value(py).setattr("report", report));
             if let Err(other) = told {
                 other.write_unraisable(py, None);
             }
-            add_note(
-                py,
-                &error,
-                "the jobs that were begun are in the attribute report of this exception",
-            );
+            let note = "the jobs that were begun are in the attribute report of this exception";
+            add_note(py, &error, note);
             return error;
         }
         let _ = error.value(py).setattr("_job_id", &job);
@@ -147,5 +143,5 @@ pub fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
 pub fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
     let _ = error
         .value(py)
-        .call_method_out(intern!(py, "add_note"), (format!("docplatform: {note}"),));
+        .call_method_out("add_note", (format!("docplatform: {note}"),));
 }

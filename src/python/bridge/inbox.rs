@@ -69,7 +69,7 @@ impl Caller {
     }
 }
 
-fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
+fn is_closed(event_loop: &Object<'_>) -> bool {
     let closed = event_loop.call_method_out(intern!(event_loop.py(), "is_closed"), ());
     closed
         .and_then(|closed| closed.is_truthy())
@@ -356,9 +356,10 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
         .call_method_out(intern!(py, "get_loop"), ())
         .and_then(|event_loop| {
             // The call writes to a socket without the interpreter. The loop's thread may exit meanwhile.
-            event_loop
-                .getattr(intern!(py, "call_soon_threadsafe"))?
-                .call_out((wake_function(py)?, &future))
+            event_loop.call_method_out(
+                intern!(py, "call_soon_threadsafe"),
+                (wake_function(py)?, &future),
+            )
         });
     if let Err(error) = woken {
         let event_loop = future.call_method_out(intern!(py, "get_loop"), ());
@@ -373,7 +374,7 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
     }
 }
 
-fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+fn wake_function(py: Python<'_>) -> PyResult<&Object<'_>> {
     static WAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let wake = WAKE.get_or_try_init(py, || {
         pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind())
@@ -383,7 +384,7 @@ fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// Runs in the loop. A cancelled future stays as it is.
 #[pyfunction]
-fn wake(future: &Bound<'_, PyAny>) -> PyResult<()> {
+fn wake(future: &Object<'_>) -> PyResult<()> {
     let py = future.py();
     if !future
         .call_method_out(intern!(py, "done"), ())?

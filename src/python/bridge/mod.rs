@@ -66,29 +66,24 @@ pub fn block(py: Python<'_>, op: Operation) -> Returned {
 }
 
 /// Refuses a coroutine function, or an object whose `__call__` is one.
-pub fn refuse_coroutine_function(
-    name: &str,
-    callback: &Bound<'_, PyAny>,
-    why: &str,
-) -> PyResult<()> {
+pub fn refuse_coroutine_function(name: &str, callback: &Object<'_>, why: &str) -> PyResult<()> {
     let py = callback.py();
-    let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
-    let call = callback.get_type().getattr(intern!(py, "__call__"))?;
-    match asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
-        true => Err(PyTypeError::new_err(format!(
-            "{name} is a coroutine function, {why}; nothing was sent"
-        ))),
-        false => Ok(()),
+    let asks = import(py, "inspect")?.getattr("iscoroutinefunction")?;
+    let call = callback.get_type().getattr("__call__")?;
+    if asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()? {
+        let text = format!("{name} is a coroutine function, {why}; nothing was sent");
+        return Err(PyTypeError::new_err(text));
     }
+    Ok(())
 }
 
-fn refuse_awaitable(name: &str, returned: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_awaitable(name: &str, returned: &Object<'_>) -> PyResult<()> {
     let py = returned.py();
     if !returned.hasattr(intern!(py, "__await__"))? {
         return Ok(());
     }
     // A closed coroutine does not warn that it was never awaited.
-    if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
+    if let Some(close) = returned.getattr_opt("close")? {
         close.call_out(())?;
     }
     Err(PyTypeError::new_err(format!(
@@ -182,7 +177,7 @@ impl DrivenOperation {
     }
 
     /// Cancels it. `error` gets a note on its write or job.
-    fn interrupt(&self, error: &Bound<'_, PyAny>) {
+    fn interrupt(&self, error: &Object<'_>) {
         if let OperationState::Running { running, .. } = self.replace(OperationState::Over) {
             running.interrupted(error.py(), PyErr::from_value(error.clone()));
         }
@@ -261,8 +256,10 @@ fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
 pub fn awaitable(py: Python<'_>, op: Operation) -> Returned {
-    let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
-    drive
+    hooks(py)?
+        .named
+        .bind(py)
+        .call_out((op.name,))?
         .call_out((DrivenOperation(Mutex::new(OperationState::New(op))),))
         .map(Bound::unbind)
 }
@@ -272,7 +269,7 @@ pub fn frames(py: Python<'_>) -> PyResult<i32> {
     let Some(hooks) = DRIVE.get(py) else {
         return Ok(0);
     };
-    let frame = import(py, "sys")?.getattr("_getframe")?.call_out(())?;
+    let frame = import(py, "sys")?.call_method_out("_getframe", ())?;
     Ok(i32::from(
         frame
             .getattr("f_code")?

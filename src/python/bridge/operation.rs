@@ -25,7 +25,7 @@ pub type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
 /// Takes the value of a user's function.
 pub type OnReturn = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<()> + Send>;
-pub type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
+pub type OnError = Box<dyn Fn(&Object<'_>) -> PyResult<()> + Send>;
 
 /// The end of an operation.
 pub enum Next {
@@ -78,11 +78,10 @@ impl Callbacks {
 
     /// The user's function and the name of its argument.
     pub fn function(&self) -> Option<(&'static str, &Py<PyAny>)> {
-        let on_done = || Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?));
-        self.on_poll
-            .as_ref()
-            .map(|on_poll| ("on_poll", on_poll))
-            .or_else(on_done)
+        match &self.on_poll {
+            Some(on_poll) => Some(("on_poll", on_poll)),
+            None => Some(("on_done", self.batch.as_ref()?.on_done.as_ref()?)),
+        }
     }
 }
 
@@ -108,13 +107,8 @@ impl Operation {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
         });
-        Self::of(
-            name,
-            Work::Future {
-                start,
-                in_place: false,
-            },
-        )
+        let in_place = false;
+        Self::of(name, Work::Future { start, in_place })
     }
 
     /// An operation that runs on the caller's thread.
@@ -176,7 +170,7 @@ impl Operation {
     /// Lets `on_error` add to the exception of a failure.
     pub fn on_error(
         mut self,
-        on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static,
+        on_error: impl Fn(&Object<'_>) -> PyResult<()> + Send + 'static,
     ) -> Self {
         self.callbacks.on_error = Some(Box::new(on_error));
         self
@@ -311,12 +305,8 @@ impl Running {
                 logging::emit(py, &note)?;
                 if let Some((on_attempt, attempt)) = self.callbacks.on_attempt().zip(note.attempt())
                 {
-                    logging::watch(
-                        py,
-                        "on_attempt",
-                        on_attempt,
-                        errors::attempt_to_py(py, attempt)?,
-                    )?;
+                    let attempt = errors::attempt_to_py(py, attempt)?;
+                    logging::watch(py, "on_attempt", on_attempt, attempt)?;
                 }
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
@@ -331,40 +321,34 @@ impl Running {
             }
             InboxMessage::Span(span) => tracing::end(py, span)?,
             InboxMessage::Polled(job, seen) => {
-                let Some(on_poll) = &self.callbacks.on_poll else {
-                    let _ = seen.send(());
-                    return Ok(None);
-                };
-                let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
-                let seen = |_: Python<'_>, _| {
-                    let _ = seen.send(());
-                    Ok(())
-                };
-                return Ok(Some(Event::Called {
-                    name: "on_poll",
-                    returned,
-                    then: Box::new(seen),
-                }));
+                // Without `on_poll`, dropping `seen` lets the wait go on as well.
+                if let Some(on_poll) = &self.callbacks.on_poll {
+                    let job = job::wrap(py, *job)?;
+                    return Ok(Some(Event::Called {
+                        name: "on_poll",
+                        returned: on_poll.bind(py).call_out((job,))?.unbind(),
+                        then: Box::new(|_, _| {
+                            let _ = seen.send(());
+                            Ok(())
+                        }),
+                    }));
+                }
             }
             InboxMessage::Ended(at) => {
-                let Some(batch) = &self.callbacks.batch else {
-                    return Ok(None);
-                };
-                let Some((name, result)) = batch.ended(py, at)? else {
-                    return Ok(None);
-                };
-                let done = (batch.done(py),);
-                progress::show(&mut self.callbacks.progress, intern!(py, "update"), done)?;
-                let Some(on_done) = &batch.on_done else {
-                    return Ok(None);
-                };
-                let returned = on_done.bind(py).call_out((name, result))?.unbind();
-                return Ok(Some(Event::Called {
-                    name: "on_done",
-                    returned,
-                    // The other jobs do not wait for it.
-                    then: Box::new(|_, _| Ok(())),
-                }));
+                if let Some(batch) = &self.callbacks.batch
+                    && let Some(ended) = batch.ended(py, at)?
+                {
+                    let done = (batch.done(py),);
+                    progress::show(py, &mut self.callbacks.progress, "update", done)?;
+                    if let Some(on_done) = &batch.on_done {
+                        return Ok(Some(Event::Called {
+                            name: "on_done",
+                            returned: on_done.bind(py).call_out(ended)?.unbind(),
+                            // The other jobs do not wait for it.
+                            then: Box::new(|_, _| Ok(())),
+                        }));
+                    }
+                }
             }
             InboxMessage::Found(findings) => {
                 for finding in findings {
@@ -379,7 +363,7 @@ impl Running {
             InboxMessage::Progress => {
                 let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
-                    progress::show(&mut self.callbacks.progress, intern!(py, "update"), (rows,))?;
+                    progress::show(py, &mut self.callbacks.progress, "update", (rows,))?;
                 }
             }
             InboxMessage::Done(result) => {
@@ -414,22 +398,24 @@ impl Running {
             // Something such as Ctrl-C kept the exception from being made.
             return self.interrupted(py, error);
         }
-        let details = last.map_or(Ok(()), |last| {
-            error.value(py).setattr("job", job::wrap(py, last)?)
-        });
-        let details = details.and_then(|()| match &self.callbacks.on_error {
-            Some(on_error) => on_error(error.value(py).as_any()),
-            None => Ok(()),
-        });
-        details.err().unwrap_or(error)
+        let details = || {
+            if let Some(last) = last {
+                error.value(py).setattr("job", job::wrap(py, last)?)?;
+            }
+            self.callbacks
+                .on_error
+                .as_ref()
+                .map_or(Ok(()), |on_error| on_error(error.value(py)))
+        };
+        details().err().unwrap_or(error)
     }
 
     /// Takes the value of an offloaded call.
     pub fn given(&mut self, value: Py<PyAny>) {
         let then = self.inbox.state().then.take();
         if let Some(then) = then {
-            self.inbox
-                .push(InboxMessage::Done(Ok(Box::new(move |py| then(py, value)))));
+            let finish: Finish = Box::new(move |py| then(py, value));
+            self.inbox.push(InboxMessage::Done(Ok(finish)));
         }
     }
 
@@ -439,7 +425,7 @@ impl Running {
     }
 
     /// Registers `future`, which the next message completes. Returns `false` if a message waits already.
-    pub fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
+    pub fn wake(&self, future: &Object<'_>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
         Ok(self.inbox.wait_with(|| Waiter::Loop {

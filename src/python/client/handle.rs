@@ -42,12 +42,8 @@ pub struct Handle {
 }
 
 impl Handle {
+    /// The handle of a new client. The options are [resolved](resolve) already.
     pub fn new(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
-        Self::of(py, resolve(py, options, |_| true)?, hooks)
-    }
-
-    /// The same for options that want nothing from the environment.
-    pub fn of(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
         // The first client gives the logger its null handler.
         import(py, "docplatform._hooks.logging")?;
         // At the first call the process may have no descriptor left to read this file.
@@ -102,10 +98,8 @@ impl Handle {
     /// The core client of this process.
     pub fn client(&self) -> Result<Client> {
         let Some(shared) = lock(&self.pool).clone() else {
-            return Err(Error::new(
-                Kind::Misuse,
-                "this client is closed; make a new one",
-            ));
+            let why = "this client is closed; make a new one";
+            return Err(Error::new(Kind::Misuse, why));
         };
         let mut pool = lock(&shared);
         if pool.pid != process::id() {
@@ -158,10 +152,8 @@ impl Handle {
 
     pub fn repr(&self, class: &str) -> String {
         let settings = &self.settings;
-        let project = settings.project_id.as_ref().map_or_else(
-            || "None".to_owned(),
-            |project| format!("'{}'", project.shown()),
-        );
+        let project = settings.project_id.as_ref();
+        let project = project.map_or("None".to_owned(), |id| format!("'{}'", id.shown()));
         let mut more = String::new();
         if let Some(store) = self.store_path() {
             more += &format!(", store='{store}'");
@@ -195,20 +187,13 @@ impl Handle {
         let settings = &self.settings;
         let stats = self.stats.snapshot();
         let state = if self.is_closed() { "closed" } else { "open" };
+        let project = settings.project_id.as_ref();
+        let requests = format!("{} ({} of them retries)", stats.requests, stats.retries);
         let mut fields = vec![
             ("address", settings.base_url.as_str().to_owned()),
-            (
-                "project",
-                settings
-                    .project_id
-                    .as_ref()
-                    .map_or_else(String::new, |id| id.as_str().to_owned()),
-            ),
+            ("project", project.map_or("", Segment::as_str).to_owned()),
             ("API key", self.key()),
-            (
-                "requests",
-                format!("{} ({} of them retries)", stats.requests, stats.retries),
-            ),
+            ("requests", requests),
             ("state", state.to_owned()),
         ];
         for (name, value) in [("store", self.store_path()), ("budget left", self.left())] {
@@ -246,12 +231,11 @@ impl Handle {
         if self.is_closed() {
             return Ok([None, None]);
         }
-        let budgets = budgets(&self.client()?);
-        Ok(budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen())))
+        Ok(budgets(&self.client()?).map(|budget| budget.and_then(|budget| budget.left_as_seen())))
     }
 
     /// The content of its pickle. An error if that would include a secret.
-    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, ())> {
+    pub fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Object<'py>, ())> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(
@@ -305,10 +289,8 @@ impl Pool {
             let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
             Client::new(settings, transport, stats, fastrand::f64, client_store)
         });
-        Ok(Self {
-            pid: process::id(),
-            client,
-        })
+        let pid = process::id();
+        Ok(Self { pid, client })
     }
 }
 
@@ -344,12 +326,10 @@ fn budgets(client: &Client) -> [Option<Budget>; 2] {
 
 /// Reads ledgers that this process has not seen yet, for `stats`.
 fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
-    for budget in budgets(client)
-        .into_iter()
-        .flatten()
-        .filter(|budget| budget.left_as_seen().is_none())
-    {
-        if let Some(mut asked) = budget.look()? {
+    for budget in budgets(client).into_iter().flatten() {
+        if budget.left_as_seen().is_none()
+            && let Some(mut asked) = budget.look()?
+        {
             wait(py, |step| asked.wait_for(step))??;
         }
     }
@@ -361,13 +341,14 @@ pub fn resolve(py: Python<'_>, options: Options, counts: fn(&str) -> bool) -> Py
     // A copy, because Python's other threads may change the environment meanwhile.
     let environment: HashMap<_, _> = env::vars_os().collect();
     let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
-    let variable = move |name: &str| {
-        environment
-            .get(OsStr::new(name))
-            .filter(|_| counts(name))
-            .cloned()
+    let resolve = move || {
+        options.resolve(|name| {
+            environment
+                .get(OsStr::new(name))
+                .filter(|_| counts(name))
+                .cloned()
+        })
     };
-    let resolve = move || options.resolve(variable);
     if names_file {
         read_aside(py, resolve)
     } else {

@@ -28,7 +28,7 @@ impl Hooks {
     }
 
     /// Takes `value` as the function of the API key, if it is one; says whether it is.
-    pub(super) fn take_key(&mut self, options: &mut Options, value: &Bound<'_, PyAny>) -> bool {
+    pub(super) fn take_key(&mut self, options: &mut Options, value: &Object<'_>) -> bool {
         static FUNCTIONS: AtomicU64 = AtomicU64::new(0);
         let is_function = value.is_callable();
         self.api_key = is_function.then(|| value.clone().unbind());

@@ -4,75 +4,63 @@ use crate::clock::timestamp;
 use crate::job::batch::{self, Batch};
 use crate::job::once::OnceName;
 use crate::job::wait::{self, Target, WaitOptions};
-use crate::job::{self, NamedJob};
+use crate::job::{self, NamedJob, Prompt};
 use crate::python::batch::BatchResults;
 use crate::python::client::BaseClient;
 use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::python::prelude::*;
 use crate::python::progress;
-use crate::store::{Creation, NameState};
+use crate::store::NameState;
+
+/// The methods that send a prompt to a job or to a new one. In parentheses are the arguments that only some of them have: the job,
+/// `on_budget`, and the options of those that wait for the job.
+macro_rules! prompt_methods {
+    ($($method:ident($($job:ident)?; $($on_budget:ident)?; $($options:ident)?);)*) => {
+        #[pymethods]
+        impl BaseClient {
+            $(
+                #[doc = signed!($method)]
+                #[pyo3(signature = ($($job,)? prompt, *, once = None, $($on_budget = WaitOrStop::Wait,)? project_id = None
+                    $(, **$options)?), text_signature = None)]
+                fn $method(
+                    &self,
+                    py: Python<'_>,
+                    $($job: &Object<'_>,)?
+                    prompt: &Object<'_>,
+                    once: Option<&Object<'_>>,
+                    $($on_budget: WaitOrStop,)?
+                    project_id: Option<ProjectId>,
+                    $($options: Option<&Bound<'_, PyDict>>)?
+                ) -> Returned {
+                    let job = None$(.or(Some($job)))?;
+                    let on_budget = None$(.or(Some($on_budget)))?.unwrap_or_default();
+                    let wait = None$(.or(Some(wait_options(stringify!($method), $options)?)))?;
+                    self.write_job(client_method!($method), py, job, prompt, once, on_budget, project_id, wait)
+                }
+            )*
+        }
+    };
+}
+
+prompt_methods! {
+    create_job(; on_budget;);
+    send_message(job;;);
+    run_job(; on_budget; options);
+    follow_up(job;; options);
+}
 
 #[pymethods]
 impl BaseClient {
-    #[doc = signed!(create_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None),
-        text_signature = None)]
-    fn create_job(
-        &self,
-        py: Python<'_>,
-        prompt: &Bound<'_, PyAny>,
-        once: Option<&Bound<'_, PyAny>>,
-        on_budget: WaitOrStop,
-        project_id: Option<ProjectId>,
-    ) -> Returned {
-        self.write_job(
-            "Client.create_job",
-            py,
-            None,
-            prompt,
-            once,
-            on_budget,
-            project_id,
-            None,
-        )
-    }
-
     #[doc = doc!("Client.get_job")]
     #[pyo3(signature = (job, *, project_id = None))]
-    fn get_job(
-        &self,
-        py: Python<'_>,
-        job: &Bound<'_, PyAny>,
-        project_id: Option<ProjectId>,
-    ) -> Returned {
+    fn get_job(&self, py: Python<'_>, job: &Object<'_>, project_id: Option<ProjectId>) -> Returned {
         let (project, job) = self.locate(job, project_id.as_deref())?;
-        let get = |client, inbox: Arc<Inbox>| async move {
-            job::get(&client, &project, &job.id, None, &*inbox).await
-        };
-        let op = self.op("Client.get_job", get, |py, (job, _)| wrap_job(py, job));
+        let op = self.op(
+            "Client.get_job",
+            |client, inbox| async move { job::get(&client, &project, &job.id, None, &*inbox).await },
+            |py, (job, _)| wrap_job(py, job),
+        );
         self.face.run(py, op)
-    }
-
-    #[doc = doc!("Client.send_message")]
-    #[pyo3(signature = (job, prompt, *, once = None, project_id = None))]
-    fn send_message(
-        &self,
-        py: Python<'_>,
-        job: &Bound<'_, PyAny>,
-        prompt: &Bound<'_, PyAny>,
-        once: Option<&Bound<'_, PyAny>>,
-        project_id: Option<ProjectId>,
-    ) -> Returned {
-        self.write_job(
-            "Client.send_message",
-            py,
-            Some(job),
-            prompt,
-            once,
-            WaitOrStop::Wait,
-            project_id,
-            None,
-        )
     }
 
     #[doc = signed!(wait_for_job)]
@@ -80,7 +68,7 @@ impl BaseClient {
     fn wait_for_job(
         &self,
         py: Python<'_>,
-        job: &Bound<'_, PyAny>,
+        job: &Object<'_>,
         project_id: Option<ProjectId>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> Returned {
@@ -103,30 +91,6 @@ impl BaseClient {
         self.face.run(py, op.on_poll(on_poll))
     }
 
-    #[doc = signed!(run_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None, **options),
-        text_signature = None)]
-    fn run_job(
-        &self,
-        py: Python<'_>,
-        prompt: &Bound<'_, PyAny>,
-        once: Option<&Bound<'_, PyAny>>,
-        on_budget: WaitOrStop,
-        project_id: Option<ProjectId>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> Returned {
-        self.write_job(
-            "Client.run_job",
-            py,
-            None,
-            prompt,
-            once,
-            on_budget,
-            project_id,
-            Some(wait_options("run_job", options)?),
-        )
-    }
-
     #[doc = signed!(run_jobs)]
     #[pyo3(signature = (prompts, *, concurrency = 8, once = false, on_done = None, on_budget = WaitOrStop::Wait,
         progress = None, project_id = None, **options),
@@ -134,7 +98,7 @@ impl BaseClient {
     fn run_jobs(
         &self,
         py: Python<'_>,
-        prompts: &Bound<'_, PyAny>,
+        prompts: &Object<'_>,
         #[pyo3(from_py_with = convert::concurrency)] concurrency: usize,
         #[pyo3(from_py_with = convert::once)] once: bool,
         #[pyo3(from_py_with = convert::on_done)] on_done: Option<Py<PyAny>>,
@@ -185,15 +149,17 @@ impl BaseClient {
     fn resolve_once(
         &self,
         py: Python<'_>,
-        name: &Bound<'_, PyAny>,
-        job: Option<&Bound<'_, PyAny>>,
+        name: &Object<'_>,
+        job: Option<&Object<'_>>,
         project_id: Option<ProjectId>,
     ) -> Returned {
         let name = OnceName::parse(convert::text("name", name)?)?;
         let (project, job) = self.locate_any(job, project_id.as_deref())?;
-        let resolve =
-            |client, _| async move { job::once::resolve(&client, &project, name, job).await };
-        let op = self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None()));
+        let op = self.op(
+            "Client.resolve_once",
+            |client, _| async move { job::once::resolve(&client, &project, name, job).await },
+            |py, ()| Ok(py.None()),
+        );
         self.face.run(py, op)
     }
 
@@ -203,7 +169,7 @@ impl BaseClient {
         let project = self.handle.client()?.project(project_id.as_deref())?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
         let op = self.op("Client._once", list, |py, listed| {
-            let item = |(creation, state): (Creation, NameState)| {
+            let items = listed.into_iter().map(|(creation, state)| {
                 let (kind, done, doing) = match &creation.message_to {
                     None => ("creation", "created", "being created"),
                     Some(_) => ("message", "sent", "being sent"),
@@ -216,44 +182,16 @@ impl BaseClient {
                 let begun = datetime(py, timestamp(creation.begun))?;
                 let job = creation.job.map(|job| job.id).or(creation.message_to);
                 Ok((creation.key.name, kind, state, job, begun))
-            };
-            let listed: PyResult<Vec<_>> = listed.into_iter().map(item).collect();
-            listed?.into_py_any(py)
+            });
+            items.collect::<PyResult<Vec<_>>>()?.into_py_any(py)
         });
         self.face.run(py, op)
-    }
-
-    #[doc = signed!(follow_up)]
-    #[pyo3(signature = (job, prompt, *, once = None, project_id = None, **options), text_signature = None)]
-    fn follow_up(
-        &self,
-        py: Python<'_>,
-        job: &Bound<'_, PyAny>,
-        prompt: &Bound<'_, PyAny>,
-        once: Option<&Bound<'_, PyAny>>,
-        project_id: Option<ProjectId>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> Returned {
-        self.write_job(
-            "Client.follow_up",
-            py,
-            Some(job),
-            prompt,
-            once,
-            WaitOrStop::Wait,
-            project_id,
-            Some(wait_options("follow_up", options)?),
-        )
     }
 }
 
 impl BaseClient {
     /// Where a job is: its project, and the job or its id.
-    fn locate(
-        &self,
-        job: &Bound<'_, PyAny>,
-        project_id: Option<&str>,
-    ) -> PyResult<(Segment, NamedJob)> {
+    fn locate(&self, job: &Object<'_>, project_id: Option<&str>) -> PyResult<(Segment, NamedJob)> {
         let client = self.handle.client()?;
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))
@@ -262,7 +200,7 @@ impl BaseClient {
     /// The same for a job that there may be.
     fn locate_any(
         &self,
-        job: Option<&Bound<'_, PyAny>>,
+        job: Option<&Object<'_>>,
         project_id: Option<&str>,
     ) -> PyResult<(Segment, Option<NamedJob>)> {
         match job {
@@ -278,9 +216,9 @@ impl BaseClient {
         &self,
         name: &'static str,
         py: Python<'_>,
-        job: Option<&Bound<'_, PyAny>>,
-        prompt: &Bound<'_, PyAny>,
-        once: Option<&Bound<'_, PyAny>>,
+        job: Option<&Object<'_>>,
+        prompt: &Object<'_>,
+        once: Option<&Object<'_>>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
         wait: Option<(WaitOptions, Option<Py<PyAny>>)>,
@@ -289,7 +227,7 @@ impl BaseClient {
         self.write(py, || {
             let how = how.map(WaitOptions::validate).transpose()?;
             let (project, job) = self.locate_any(job, project_id.as_deref())?;
-            let prompt = convert::prompt(prompt)?;
+            let prompt = Prompt::parse(convert::text("prompt", prompt)?)?;
             let once = convert::once_name(&self.handle.client()?, once)?;
             let is_named = job.is_none() && once.is_some();
             let op = self.op(

@@ -22,7 +22,7 @@ macro_rules! listing_methods {
                 fn $method(
                     &self,
                     py: Python<'_>,
-                    period: Option<&Bound<'_, PyAny>>,
+                    period: Option<&Object<'_>>,
                     options: Option<&Bound<'_, PyDict>>,
                 ) -> Returned {
                     let reader = listing_reader(endpoint::$endpoint, &self.handle, period, options)?;
@@ -40,15 +40,16 @@ impl BaseClient {
     #[pyo3(signature = (period = None, *, n = 20, unanswered = None, **options), text_signature = None)]
     fn fix_first<'py>(
         slf: &Bound<'py, Self>,
-        period: Option<&Bound<'py, PyAny>>,
+        period: Option<&Object<'py>>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        unanswered: Option<&Bound<'py, PyAny>>,
+        unanswered: Option<&Object<'py>>,
         options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Object<'py>> {
         let unanswered = unanswered
-            .map(|some| convert::texts(some, "unanswered", "a list of texts, or one text"));
+            .map(|some| convert::texts(some, "unanswered", "a list of texts, or one text"))
+            .transpose()?;
         convert::hook(slf.py(), "fix", "fix_first")?
-            .call_out_with((slf, period, n, unanswered.transpose()?), options)
+            .call_out_with((slf, period, n, unanswered), options)
     }
 
     #[doc = signed!(conversation)]
@@ -80,9 +81,9 @@ impl BaseClient {
     fn caller_stats(
         &self,
         py: Python<'_>,
-        period: Option<&Bound<'_, PyAny>>,
-        date_from: Option<&Bound<'_, PyAny>>,
-        date_to: Option<&Bound<'_, PyAny>>,
+        period: Option<&Object<'_>>,
+        date_from: Option<&Object<'_>>,
+        date_to: Option<&Object<'_>>,
         on_budget: WaitOrStop,
         project_id: Option<ProjectId>,
     ) -> Returned {
@@ -110,7 +111,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::items)] items: String,
         #[pyo3(from_py_with = convert::has_more)] has_more: String,
         #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<String>,
-        params: Option<&Bound<'_, PyAny>>,
+        params: Option<&Object<'_>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
         #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
@@ -167,8 +168,10 @@ impl BaseClient {
         let op = self.op(
             name,
             move |client, inbox| async move {
-                let client = client.on_budget(on_budget);
-                client.call(call, &*inbox, request::decode_object).await
+                client
+                    .on_budget(on_budget)
+                    .call(call, &*inbox, request::decode_object)
+                    .await
             },
             |py, value| request::answer(py, &value, false),
         );

@@ -1,6 +1,13 @@
 //! `Client` and `AsyncClient`: every method once, in the class that both extend, by subject in the modules below. Its face runs
 //! each method's operation.
 
+/// A method's name, for its operation.
+macro_rules! client_method {
+    ($method:ident) => {
+        concat!("Client.", stringify!($method))
+    };
+}
+
 pub mod handle;
 pub mod hooks;
 mod jobs;
@@ -51,7 +58,7 @@ macro_rules! client_class {
             #[pyo3(signature = (api_key = None, **settings), text_signature = None)]
             fn new(
                 py: Python<'_>,
-                api_key: Option<&Bound<'_, PyAny>>,
+                api_key: Option<&Object<'_>>,
                 settings: Option<&Bound<'_, PyDict>>,
             ) -> PyResult<PyClassInitializer<Self>> {
                 let base = BaseClient::new(py, $face, api_key, settings)?;
@@ -88,7 +95,7 @@ impl BaseClient {
     fn new(
         py: Python<'_>,
         face: Face,
-        api_key: Option<&Bound<'_, PyAny>>,
+        api_key: Option<&Object<'_>>,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let (mut options, mut hooks) = (Options::default(), Hooks::default());
@@ -96,8 +103,8 @@ impl BaseClient {
             options::set(&mut options, &mut hooks, "api_key", key)?;
         }
         options::update(&mut options, &mut hooks, settings)?;
-        let handle = Handle::new(py, options, hooks)?;
-        Self::of(py, handle, face)
+        let options = handle::resolve(py, options, |_| true)?;
+        Self::of(py, Handle::new(py, options, hooks)?, face)
     }
 
     fn of(py: Python<'_>, handle: Handle, face: Face) -> PyResult<Self> {
@@ -209,7 +216,7 @@ impl BaseClient {
         self.handle.html(py, self.class())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, ())> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, ())> {
         slf.get().handle.reduce(&slf.get_type())
     }
 

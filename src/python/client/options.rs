@@ -14,19 +14,19 @@ use crate::python::prelude::*;
 
 /// A type of option: how Python gives it, and how it goes back into a pickle.
 trait OptionValue: Sized {
-    fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self>;
-    fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn read(name: &str, value: &Object<'_>) -> PyResult<Self>;
+    fn write<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>>;
 }
 
 macro_rules! setting {
     ($($type:ty: $read:expr, |$option:ident| $write:expr;)*) => {
         $(impl OptionValue for $type {
-            fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                let read: fn(&str, &Bound<'_, PyAny>) -> PyResult<Self> = $read;
+            fn read(name: &str, value: &Object<'_>) -> PyResult<Self> {
+                let read: fn(&str, &Object<'_>) -> PyResult<Self> = $read;
                 read(name, value)
             }
 
-            fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+            fn write<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
                 let $option = self;
                 $write.into_bound_py_any(py)
             }
@@ -45,17 +45,16 @@ setting! {
     PathBuf: collect::path_of, |path| path.as_os_str();
     // A client with headers is not pickled.
     Vec<(String, SecretString)>: |name, value| {
-        let given = convert::optional(name, value, convert::pairs)?;
-        Ok(given.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect())
+        Ok(convert::optional(name, value, convert::pairs)?.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect())
     }, |_headers| None::<bool>;
 }
 
 impl<T: OptionValue> OptionValue for Option<T> {
-    fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn read(name: &str, value: &Object<'_>) -> PyResult<Self> {
         convert::optional(name, value, T::read)
     }
 
-    fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn write<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         self.as_ref()
             .map_or_else(|| Ok(py.None().into_bound(py)), |value| value.write(py))
     }
@@ -68,7 +67,7 @@ macro_rules! python_options {
             options: &mut Options,
             hooks: &mut Hooks,
             name: &str,
-            value: &Bound<'_, PyAny>,
+            value: &Object<'_>,
         ) -> PyResult<()> {
             let mut variable = None;
             match name {
@@ -87,7 +86,7 @@ macro_rules! python_options {
                 }
             }
             options.from_env.retain(|(from_env, _)| *from_env != name);
-            options.from_env.extend(variable.map(|variable| (Setting::ApiKey.name(), variable)));
+            options.from_env.extend(variable.map(|variable| (Setting::ApiKey.as_str(), variable)));
             Ok(())
         }
 
@@ -152,7 +151,7 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
     update(&mut options, &mut hooks, Some(settings))?;
     let options = options.resolve(|_| None)?;
     match opens {
-        true => Handle::of(py, options, hooks).map(drop),
+        true => Handle::new(py, options, hooks).map(drop),
         false => Ok(options.check().map(drop)?),
     }
 }

@@ -107,7 +107,7 @@ impl PagingArguments {
 pub fn listing_reader(
     endpoint: &'static Endpoint,
     handle: &Arc<Handle>,
-    period: Option<&Bound<'_, PyAny>>,
+    period: Option<&Object<'_>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Arc<RowReader>> {
     let mut paging = PagingArguments {

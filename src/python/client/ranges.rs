@@ -3,12 +3,14 @@
 use std::sync::Mutex;
 
 use crate::clock::Millis;
-use crate::dates::periods::Period;
+
 use crate::dates::slices::{self, Every, Slice};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::source;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
+use crate::lock;
+
 use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
@@ -31,18 +33,20 @@ macro_rules! range_methods {
                 fn $totals(
                     &self,
                     py: Python<'_>,
-                    period: Option<&Bound<'_, PyAny>>,
-                    date_from: Option<&Bound<'_, PyAny>>,
-                    date_to: Option<&Bound<'_, PyAny>>,
+                    period: Option<&Object<'_>>,
+                    date_from: Option<&Object<'_>>,
+                    date_to: Option<&Object<'_>>,
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
                 ) -> Returned {
                     let (from, to) = dates::range(period, date_from, date_to)?;
                     let listing = Listing::of($endpoint, &self.project(project_id)?, from, to);
-                    let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-                        source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
-                    };
-                    self.face.run(py, self.op(client_method!($totals), ask, convert::totals))
+                                        let op = self.op(
+                        client_method!($totals),
+                        move |client, inbox| async move { source::totals(&client.on_budget(on_budget), &listing, &*inbox).await },
+                        convert::totals,
+                    );
+                    self.face.run(py, op)
                 }
 
                 #[doc = signed!($plan)]
@@ -51,19 +55,22 @@ macro_rules! range_methods {
                 fn $plan(
                     &self,
                     py: Python<'_>,
-                    period: Option<&Bound<'_, PyAny>>,
-                    date_from: Option<&Bound<'_, PyAny>>,
-                    date_to: Option<&Bound<'_, PyAny>>,
+                    period: Option<&Object<'_>>,
+                    date_from: Option<&Object<'_>>,
+                    date_to: Option<&Object<'_>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
                     #[pyo3(from_py_with = convert::whole)] whole: bool,
-                    before: Option<&Bound<'_, PyAny>>,
+                    before: Option<&Object<'_>>,
                     project_id: Option<ProjectId>,
                 ) -> Returned {
                     let is_of_slices = date_from.or(date_to).is_some() || every.is_some() || whole || by_path == Some(false);
                     let slices = match before {
                         None => self.begun(dates::slices(period, date_from, date_to, every)?, every, whole)?,
-                        Some(_) if is_of_slices => return Err(not_of_a_comparison()),
+                        Some(_) if is_of_slices => return Err(PyValueError::new_err(
+                            "before plans a comparison, which reads two periods as a whole by path: leave out date_from, date_to, \
+                             every, by_path and whole",
+                        )),
                         Some(before) => dates::compared(period, before)?,
                     };
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
@@ -77,9 +84,9 @@ macro_rules! range_methods {
                 fn $trend(
                     &self,
                     py: Python<'_>,
-                    period: Option<&Bound<'_, PyAny>>,
-                    date_from: Option<&Bound<'_, PyAny>>,
-                    date_to: Option<&Bound<'_, PyAny>>,
+                    period: Option<&Object<'_>>,
+                    date_from: Option<&Object<'_>>,
+                    date_to: Option<&Object<'_>>,
                     every: Option<Every>,
                     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
                     #[pyo3(from_py_with = convert::whole)] whole: bool,
@@ -91,12 +98,14 @@ macro_rules! range_methods {
                     let of = Subject::new($endpoint, by_path)?;
                     let project = self.project(project_id)?;
                     let bar = progress::bar(py, progress, Some(slices.len() as u64), "slices")?;
-                    let read = move |client: Client, inbox: Arc<Inbox>| async move {
-                        let client = client.on_budget(on_budget);
-                        let trend = trend::trend(&client, &project, &slices, of, inbox).await?;
-                        Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend.table))
-                    };
-                    let op = self.op(client_method!($trend), read, |py, (meta, table)| wrap(py, table, meta));
+                                        let op = self.op(
+                        client_method!($trend),
+                        move |client, inbox| async move {
+                            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
+                            Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend.table))
+                        },
+                        |py, (meta, table)| wrap(py, table, meta),
+                    );
                     self.face.run(py, op.progress(bar))
                 }
 
@@ -106,30 +115,29 @@ macro_rules! range_methods {
                 fn $compare(
                     &self,
                     py: Python<'_>,
-                    period: Option<&Bound<'_, PyAny>>,
-                    before: Option<&Bound<'_, PyAny>>,
+                    period: Option<&Object<'_>>,
+                    before: Option<&Object<'_>>,
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
                 ) -> Returned {
-                    let periods = dates::two_periods(period, before)?;
-                    self.compare(client_method!($compare), py, $endpoint, periods, on_budget, project_id)
+                                        let periods = dates::two_periods(period, before)?;
+                    let project = self.project(project_id)?;
+                    let checkpoint = Arc::new(Mutex::new(None));
+                    let begun = Arc::clone(&checkpoint);
+                    let op = self.op(
+                        client_method!($compare),
+                        move |client, inbox| async move {
+                            let client = client.on_budget(on_budget);
+                            let begins = move |place: Checkpoint| *lock(&begun) = Some(place.text());
+                            let compared = compare::compare(&client, $endpoint, &project, periods, inbox, begins).await?;
+                            Ok((Meta::of_comparison($endpoint, Some(&project), periods, &compared), compared.table))
+                        },
+                        |py, (meta, table)| wrap(py, table, meta),
+                    );
+                    self.face.run(py, op.on_error(move |error| errors::tell_checkpoint(error, lock(&checkpoint).clone())))
                 }
             )*
         }
-    };
-}
-
-fn not_of_a_comparison() -> PyErr {
-    PyValueError::new_err(
-        "before plans a comparison, which reads two periods as a whole by path: leave out date_from, date_to, every, by_path \
-         and whole",
-    )
-}
-
-/// A method's name, for its operation.
-macro_rules! client_method {
-    ($method:ident) => {
-        concat!("Client.", stringify!($method))
     };
 }
 
@@ -146,8 +154,8 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         listing: &'static Endpoint,
-        date_from: &Bound<'_, PyAny>,
-        date_to: &Bound<'_, PyAny>,
+        date_from: &Object<'_>,
+        date_to: &Object<'_>,
         every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::whole)] whole: bool,
@@ -155,19 +163,17 @@ impl BaseClient {
     ) -> Returned {
         let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
         let slices = self.begun(slices, every, whole)?;
-        self.plan(
-            "Client._plan",
-            py,
-            Subject::new(listing, by_path)?,
-            slices,
-            project_id,
-        )
+        let of = Subject::new(listing, by_path)?;
+        self.plan("Client._plan", py, of, slices, project_id)
     }
 
     /// The hours that some requests take at the budget, for dry runs of several plans.
     fn _hours(&self, py: Python<'_>, requests: u64) -> Returned {
-        let look = move |client, _| async move { plan::hours(&client, requests).await };
-        let op = self.op("Client._hours", look, |py, hours| hours.into_py_any(py));
+        let op = self.op(
+            "Client._hours",
+            move |client, _| async move { plan::hours(&client, requests).await },
+            |py, hours| hours.into_py_any(py),
+        );
         self.face.run(py, op)
     }
 
@@ -178,11 +184,11 @@ impl BaseClient {
     fn sync(
         &self,
         py: Python<'_>,
-        projects: &Bound<'_, PyAny>,
-        period: Option<&Bound<'_, PyAny>>,
+        projects: &Object<'_>,
+        period: Option<&Object<'_>>,
         #[pyo3(from_py_with = convert::listings)] listing: Vec<&'static Endpoint>,
-        date_from: Option<&Bound<'_, PyAny>>,
-        date_to: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Object<'_>>,
+        date_to: Option<&Object<'_>>,
         every: Option<Every>,
         #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::until)] until: Option<Millis>,
@@ -192,9 +198,8 @@ impl BaseClient {
     ) -> Returned {
         let slices = dates::slices(period, date_from, date_to, every)?;
         let slices = self.begun(slices, every, false)?;
-        let projects = convert::projects(projects)?;
         let wanted = SyncScope {
-            projects,
+            projects: convert::projects(projects)?,
             slices,
             of: listing
                 .into_iter()
@@ -203,31 +208,21 @@ impl BaseClient {
             until,
         };
         let count = wanted.projects.len() * wanted.slices.len() * wanted.of.len();
-        let no_store = || {
-            Error::configuration(message![
-                "sync fills a store: give the client one with ",
-                Setting::Store.argument()
-            ])
+        let Some(exports) = self.handle.client()?.exports().cloned() else {
+            let store = Setting::Store.argument();
+            let why = message!["sync fills a store: give the client one with ", store];
+            return Err(Error::configuration(why).into());
         };
-        let exports = self
-            .handle
-            .client()?
-            .exports()
-            .cloned()
-            .ok_or_else(no_store)?;
         let bar = progress::bar(py, progress, Some(count as u64), "slices")?;
-        let fill = move |client: Client, inbox: Arc<Inbox>| async move {
-            Ok(sync::sync(
-                &client.on_budget(on_budget),
-                &exports,
-                &wanted,
-                on_running,
-                inbox,
-            )
-            .await)
-        };
-        self.face
-            .run(py, self.op("Client.sync", fill, synced).progress(bar))
+        let op = self.op(
+            "Client.sync",
+            move |client, inbox| async move {
+                let client = client.on_budget(on_budget);
+                Ok(sync::sync(&client, &exports, &wanted, on_running, inbox).await)
+            },
+            synced,
+        );
+        self.face.run(py, op.progress(bar))
     }
 }
 
@@ -255,39 +250,11 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> Returned {
         let project = self.project(project_id)?;
-        let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
-        self.face
-            .run(py, self.op(name, look, |py, plan| planned(py, &plan)))
-    }
-
-    fn compare(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        endpoint: &'static Endpoint,
-        periods: [Period; 2],
-        on_budget: WaitOrStop,
-        project_id: Option<ProjectId>,
-    ) -> Returned {
-        let project = self.project(project_id)?;
-        let checkpoint = Arc::new(Mutex::new(None::<String>));
-        let begun = Arc::clone(&checkpoint);
-        let begins = move |place: Checkpoint| {
-            *crate::lock(&begun) = Some(place.text());
-        };
-        let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let client = client.on_budget(on_budget);
-            let compared =
-                compare::compare(&client, endpoint, &project, periods, inbox, begins).await?;
-            Ok((
-                Meta::of_comparison(endpoint, Some(&project), periods, &compared),
-                compared.table,
-            ))
-        };
-        let op = self.op(name, read, |py, (meta, table)| wrap(py, table, meta));
-        let tell = move |error: &Bound<'_, PyAny>| {
-            errors::tell_checkpoint(error, crate::lock(&checkpoint).clone())
-        };
-        self.face.run(py, op.on_error(tell))
+        let op = self.op(
+            name,
+            move |client, _| async move { plan::plan(&client, &project, slices, of).await },
+            |py, plan| planned(py, &plan),
+        );
+        self.face.run(py, op)
     }
 }

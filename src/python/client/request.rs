@@ -21,9 +21,9 @@ impl BaseClient {
         py: Python<'_>,
         #[pyo3(from_py_with = convert::method)] method: &str,
         #[pyo3(from_py_with = convert::path)] path: &str,
-        params: Option<&Bound<'_, PyAny>>,
-        json: Option<&Bound<'_, PyAny>>,
-        headers: Option<&Bound<'_, PyAny>>,
+        params: Option<&Object<'_>>,
+        json: Option<&Object<'_>>,
+        headers: Option<&Object<'_>>,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::raw)] raw: bool,
         on_budget: WaitOrStop,
@@ -37,8 +37,7 @@ impl BaseClient {
             })?;
         let write = method != Method::GET;
         let call = || {
-            let headers = headers.map(|headers| convert::pairs("headers", headers));
-            let headers = headers.transpose()?.unwrap_or_default();
+            let headers = headers.map_or(Ok(Vec::new()), |all| convert::pairs("headers", all))?;
             let client = self.handle.client()?;
             let settings = self.handle.settings_for(headers, timeout, raw)?;
             let template = plain_path(path)?;
@@ -69,29 +68,26 @@ impl BaseClient {
             };
             Ok((settings, call))
         };
+        let call = call();
         let (settings, call) = if write {
-            errors::not_sent(py, call())
+            errors::not_sent(py, call)
         } else {
-            call()
+            call
         }?;
-        let with_settings = move |client: Client| {
-            let client = client.with(settings).unwrap_or(client);
-            client.on_budget(on_budget)
-        };
+        let with_settings =
+            move |client: Client| client.with(settings).unwrap_or(client).on_budget(on_budget);
+        let name = "Client.request";
         let op = if raw {
             let ask = move |client, inbox: Arc<Inbox>| async move {
-                let client = with_settings(client);
-                client
-                    .call(call, &*inbox, |answer| Ok::<_, DecodeError>(answer.clone()))
-                    .await
+                let whole = |answer: &Answer| Ok::<_, DecodeError>(answer.clone());
+                with_settings(client).call(call, &*inbox, whole).await
             };
-            self.op("Client.request", ask, response)
+            self.op(name, ask, response)
         } else {
             let ask = move |client, inbox: Arc<Inbox>| async move {
                 with_settings(client).call(call, &*inbox, decode).await
             };
-            let answer = move |py: Python<'_>, value: Value| answer(py, &value, write);
-            self.op("Client.request", ask, answer)
+            self.op(name, ask, move |py, value| answer(py, &value, write))
         };
         self.face.run(py, if write { op.writing() } else { op })
     }
@@ -117,8 +113,10 @@ fn decode(answer: &Answer) -> std::result::Result<Value, String> {
 fn response(py: Python<'_>, answer: Answer) -> Returned {
     let headers = PyDict::new(py);
     for name in answer.headers.keys() {
-        let values = answer.headers.get_all(name).into_iter();
-        let values: Vec<_> = values
+        let values: Vec<_> = answer
+            .headers
+            .get_all(name)
+            .into_iter()
             .map(|value| String::from_utf8_lossy(value.as_bytes()))
             .collect();
         headers.set_item(name.as_str(), values.join(", "))?;
@@ -139,10 +137,7 @@ pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> Returned {
             };
             let text = format!("request: {what}Python cannot hold the answer: {error}");
             let outcome = write.then_some(Outcome::Applied);
-            Err(errors::to_py(
-                py,
-                Error::new(kind, text).with_outcome(outcome),
-            ))
+            Err(Error::new(kind, text).with_outcome(outcome).into())
         }
         Err(error) => Err(error),
     }

@@ -42,19 +42,18 @@ impl RowReader {
         self.begin()?;
         self.handle.client()?;
         let reader = Arc::clone(self);
-        let work = move |inbox: Arc<Inbox>| {
+        let begin = move |inbox: Arc<Inbox>| {
             // On the caller's thread: the client may have been closed since the call.
             let (stream, _) = reader.stream();
             let client = reader.handle.client();
             async move {
                 client?;
                 let mut stream = stream.lock_owned().await;
-                let left = reader.close_page();
-                let result = work(&mut stream, left, inbox).await;
+                let result = work(&mut stream, reader.close_page(), inbox).await;
                 Ok((stream, result))
             }
         };
-        Ok(Operation::new(name, work, finish)
+        Ok(Operation::new(name, begin, finish)
             .hooks(Arc::clone(&self.handle.hooks))
             .among(&self.active)
             .on_error(self.tell_checkpoint()))
@@ -184,11 +183,7 @@ fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static
 }
 
 /// Has an error carry the rows that came, and the checkpoint after them.
-fn carry(
-    reader: &Arc<RowReader>,
-    error: &Bound<'_, PyAny>,
-    table: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+fn carry(reader: &Arc<RowReader>, error: &Object<'_>, table: &Object<'_>) -> PyResult<()> {
     error.setattr("partial", table)?;
     error.setattr("checkpoint", reader.checkpoint())
 }
@@ -197,7 +192,7 @@ fn carry(
 pub fn file(
     reader: &Arc<RowReader>,
     name: &'static str,
-    path: &Bound<'_, PyAny>,
+    path: &Object<'_>,
     format: Format,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(reader);
@@ -235,11 +230,14 @@ fn commit(
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
     then: impl FnOnce(Python<'_>) -> Returned + Send + 'static,
 ) -> Operation {
-    let work = move |_| async move { Ok(file::run_blocking(commit).await) };
-    Operation::new(name, work, move |py, committed: io::Result<()>| {
-        committed.map_err(|error| os_error(&path, &error))?;
-        then(py).map(Next::Value)
-    })
+    Operation::new(
+        name,
+        move |_| async move { Ok(file::run_blocking(commit).await) },
+        move |py, committed| {
+            committed.map_err(|error| os_error(&path, &error))?;
+            then(py).map(Next::Value)
+        },
+    )
 }
 
 /// An error of the service, which tells where the export stands.
@@ -277,7 +275,7 @@ pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     }
 }
 
-pub fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+pub fn path_of(what: &str, value: &Object<'_>) -> PyResult<PathBuf> {
     // A text that cannot be a path has an error of its own.
     value.extract().map_err(
         |error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {

@@ -81,14 +81,11 @@ impl CurrentRows {
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> Returned {
-        next_async(
-            py,
-            &self.0,
-            Iteration {
-                depth: 2,
-                ..NEXT_ROW_ASYNC
-            },
-        )
+        let how = Iteration {
+            depth: 2,
+            ..NEXT_ROW_ASYNC
+        };
+        next_async(py, &self.0, how)
     }
 }
 
@@ -101,7 +98,7 @@ pub struct BaseRows {
 
 impl BaseRows {
     /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
-    fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn generator<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         self.reader.begin()?;
         let rows = CurrentRows(Arc::clone(&self.reader));
         convert::hook(py, "iteration", "each")?.call_out((rows,))
@@ -112,12 +109,7 @@ impl BaseRows {
     }
 
     /// Runs an export of all that is left.
-    fn export(
-        &self,
-        py: Python<'_>,
-        op: Operation,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> Returned {
+    fn export(&self, py: Python<'_>, op: Operation, progress: Option<&Object<'_>>) -> Returned {
         let wanted = progress.map_or(Ok(None), convert::progress)?;
         let bar = progress::bar(py, wanted, self.reader.most(), "rows")?;
         self.face.run(py, op.progress(bar))
@@ -154,14 +146,14 @@ impl BaseRows {
 
     #[doc = doc!("Rows.collect")]
     #[pyo3(signature = (progress = None))]
-    fn collect(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
+    fn collect(&self, py: Python<'_>, progress: Option<&Object<'_>>) -> Returned {
         let op = table(py, &self.reader, "Rows.collect", TableEnd::Itself)?;
         self.export(py, op, progress)
     }
 
     #[doc = doc!("Rows.to_dicts")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_dicts(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
+    fn to_dicts(&self, py: Python<'_>, progress: Option<&Object<'_>>) -> Returned {
         let op = table(py, &self.reader, "Rows.to_dicts", TableEnd::Dicts)?;
         self.export(py, op, progress)
     }
@@ -170,10 +162,10 @@ impl BaseRows {
     #[pyo3(signature = (path, *, escape_formulas = true, bom = false, progress = None))]
     fn to_csv(
         &self,
-        path: &Bound<'_, PyAny>,
+        path: &Object<'_>,
         #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
         #[pyo3(from_py_with = convert::bom)] bom: bool,
-        progress: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Object<'_>>,
     ) -> Returned {
         let format = Format::Csv {
             escape_formulas,
@@ -185,7 +177,7 @@ impl BaseRows {
 
     #[doc = doc!("Rows.to_jsonl")]
     #[pyo3(signature = (path, *, progress = None))]
-    fn to_jsonl(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
+    fn to_jsonl(&self, path: &Object<'_>, progress: Option<&Object<'_>>) -> Returned {
         let op = file(&self.reader, "Rows.to_jsonl", path, Format::JsonLines)?;
         self.export(path.py(), op, progress)
     }
@@ -199,7 +191,7 @@ macro_rules! library_exports {
             $(
                 #[doc = doc!("Rows.", stringify!($frame))]
                 #[pyo3(signature = (*, progress = None))]
-                fn $frame(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
+                fn $frame(&self, py: Python<'_>, progress: Option<&Object<'_>>) -> Returned {
                     convert::call_hook(py, "frames", "need", (stringify!($frame),))?;
                     let end = TableEnd::Frame(stringify!($frame));
                     let op = table(py, &self.reader, concat!("Rows.", stringify!($frame)), end)?;
@@ -209,7 +201,7 @@ macro_rules! library_exports {
             $(
                 #[doc = doc!("Rows.", stringify!($file))]
                 #[pyo3(signature = (path, *, progress = None))]
-                fn $file(&self, path: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> Returned {
+                fn $file(&self, path: &Object<'_>, progress: Option<&Object<'_>>) -> Returned {
                     let py = path.py();
                     convert::call_hook(py, "frames", "need", (stringify!($file),))?;
                     // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
@@ -247,7 +239,7 @@ pub struct AsyncRows;
 
 #[pymethods]
 impl AsyncRows {
-    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         slf.as_super().get().generator(slf.py())
     }
 

@@ -22,15 +22,15 @@ pub fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<P
             fields: rows.fields,
         },
     );
-    let mut made = Vec::with_capacity(rows.len());
     if days.is_some() || !rows.is_plain() {
-        for row in rows.iter() {
-            made.push(dicts.make(Row { days, ..row })?);
-        }
-        return Ok(made);
+        return rows
+            .iter()
+            .map(|row| dicts.make(Row { days, ..row }))
+            .collect();
     }
     // Most rows have only columns.
     let columns: Vec<_> = dicts.ours.iter().zip(&rows.columns).collect();
+    let mut made = Vec::with_capacity(rows.len());
     for at in 0..rows.len() {
         let dict = PyDict::new(py);
         for (name, column) in &columns {
@@ -62,15 +62,11 @@ pub struct Dicts<'py, 'a> {
 
 impl<'py, 'a> Dicts<'py, 'a> {
     pub fn new(py: Python<'py>, layout: Layout) -> Self {
-        let ours = layout
-            .fields
-            .iter()
-            .map(|field| PyString::intern(py, field.name))
-            .collect();
+        let ours = layout.fields.iter();
         Self {
             py,
             layout,
-            ours,
+            ours: ours.map(|field| PyString::intern(py, field.name)).collect(),
             names: HashMap::new(),
         }
     }
@@ -90,8 +86,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
             put(&dict, name, row.cell(column), || row.misfit(column))?;
         }
         for (name, value) in row.more() {
-            let known = self.names.get(name.as_str()).cloned();
-            let name = known.unwrap_or_else(|| {
+            let name = self.names.get(name.as_str()).cloned().unwrap_or_else(|| {
                 let made = PyString::new(py, &layout.extra(Some(name)));
                 if self.names.len() < SHARED {
                     self.names.insert(name, made.clone());
@@ -124,7 +119,7 @@ pub fn value<'py>(
     py: Python<'py>,
     cell: Cell<'_>,
     misfit: Option<&Value>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Object<'py>> {
     match cell {
         Cell::Null => match misfit {
             Some(value) => convert::json_out(py, value),
@@ -148,6 +143,9 @@ pub fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     } else {
         "DataWarning"
     };
-    let class = import(py, "docplatform.errors")?.getattr(class)?;
-    progress::warn(&class.call_out((finding.to_string(),))?, depth)
+    let errors = import(py, "docplatform.errors")?;
+    progress::warn(
+        &errors.call_method_out(class, (finding.to_string(),))?,
+        depth,
+    )
 }

@@ -64,8 +64,7 @@ impl Comparison {
         let (py, data) = (slf.py(), data(slf));
         let pace = of.of(data.meta.paces());
         let table = py.detach(|| compare::sections(&data.table, of, pace));
-        let meta = data.meta.clone().of_sections();
-        wrap(py, table, meta)
+        wrap(py, table, data.meta.clone().of_sections())
     }
 
     #[doc = doc!("Comparison.plot")]
@@ -74,7 +73,7 @@ impl Comparison {
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
         of: ReaderKind,
-        ax: Option<Bound<'_, PyAny>>,
+        ax: Option<Object<'_>>,
     ) -> Returned {
         convert::call_hook(slf.py(), "changes", "draw", (slf, n, of.as_str(), ax))
     }
@@ -91,8 +90,10 @@ impl Comparison {
 
     /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
     fn _movements(slf: &Bound<'_, Self>, of: ReaderKind) -> Vec<(usize, &'static str)> {
-        let found = movements(slf, of).into_iter();
-        found.map(|(at, how)| (at, how.as_str())).collect()
+        movements(slf, of)
+            .into_iter()
+            .map(|(at, how)| (at, how.as_str()))
+            .collect()
     }
 }
 
@@ -113,13 +114,14 @@ fn movements(slf: &Bound<'_, Comparison>, of: ReaderKind) -> Vec<(usize, Movemen
 
 /// The first `n` rows that moved in this way, as a comparison of their own.
 fn moved(slf: &Bound<'_, Comparison>, which: Movement, n: usize, of: ReaderKind) -> Returned {
-    let found = movements(slf, of).into_iter();
-    let rows = found.filter(|(_, how)| *how == which).map(|(at, _)| at);
+    let rows: Vec<_> = movements(slf, of)
+        .into_iter()
+        .filter(|(_, how)| *how == which)
+        .map(|(at, _)| at)
+        .take(n)
+        .collect();
     let order = format!("sorted by {}_change", of.as_str());
-    wrap_data(
-        slf.py(),
-        data(slf).take(&rows.take(n).collect::<Vec<_>>(), Some(order)),
-    )
+    wrap_data(slf.py(), data(slf).take(&rows, Some(order)))
 }
 
 fn site_change(meta: &Meta, kind: ReaderKind) -> Option<SiteChange> {

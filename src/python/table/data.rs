@@ -76,18 +76,17 @@ impl Meta {
         every: Option<Every>,
         trend: &SlicedTable,
     ) -> Self {
-        let text = |day: Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
             site: of.content == Content::Totals,
-            date_from: slices.first().map(|slice| text(slice.from)),
-            date_to: slices.last().map(|slice| text(slice.to)),
+            date_from: slices.first().map(|slice| slice.from.to_string()),
+            date_to: slices.last().map(|slice| slice.to.to_string()),
             project_id: Some(project.as_str().to_owned()),
             requests: trend.requests,
             warnings: trend.warnings.clone(),
             every,
-            open_from: trend.open_from.map(text),
+            open_from: trend.open_from.map(|day| day.to_string()),
             running: trend.running.clone(),
             slices: trend.table.slices.clone(),
             ..Self::default()
@@ -149,10 +148,9 @@ impl Meta {
         slices: &[Slice],
         stored: &StoreAnswer,
     ) -> Self {
-        let (class, totals) = ("VisitorTable".to_owned(), stored.totals);
         Self {
-            class,
-            totals,
+            class: "VisitorTable".to_owned(),
+            totals: stored.totals,
             open_from: None,
             ..Self::of_trend(of, project, slices, None, &stored.trend)
         }
@@ -187,6 +185,11 @@ impl Meta {
 
     pub fn endpoint(&self) -> Option<&'static Endpoint> {
         Endpoint::named(self.endpoint.as_deref()?)
+    }
+
+    /// Whether what it counts adds up over its rows.
+    pub fn adds_up(&self) -> bool {
+        self.endpoint().is_some_and(|endpoint| endpoint.adds_up)
     }
 
     fn fields(&self) -> &'static [Field] {
@@ -225,20 +228,20 @@ impl Data {
     }
 
     pub fn row(&self, py: Python<'_>, at: usize) -> Returned {
-        let row = self
-            .table
-            .row(at)
-            .ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.layout).make(row)
+        match self.table.row(at) {
+            Some(row) => rows::Dicts::new(py, self.table.layout).make(row),
+            None => Err(PyIndexError::new_err("row index out of range")),
+        }
     }
 
     /// A row, or those of a slice.
-    pub fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> Returned {
+    pub fn at(&self, py: Python<'_>, at: &Object<'_>) -> Returned {
         if let Ok(slice) = at.cast::<PySlice>() {
             let range = slice.indices(self.table.len().cast_signed())?;
-            let places =
-                (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
-            let rows = places.map(|at| self.row(py, at.cast_unsigned()));
+            let rows = (0..range.slicelength).map(|step| {
+                let at = range.start + step.cast_signed() * range.step;
+                self.row(py, at.cast_unsigned())
+            });
             return rows.collect::<PyResult<Vec<_>>>()?.into_py_any(py);
         }
         let at: isize = at.extract().map_err(|error: PyErr| {
@@ -247,30 +250,24 @@ impl Data {
                 false => error,
             }
         })?;
-        let at = if at < 0 {
-            at + self.table.len().cast_signed()
+        let from = if at < 0 {
+            self.table.len().cast_signed()
         } else {
-            at
+            0
         };
         // No table has a row of a negative number.
-        self.row(py, at.cast_unsigned())
+        self.row(py, (from + at).cast_unsigned())
     }
 
-    pub fn write(
-        &self,
-        py: Python<'_>,
-        path: &Bound<'_, PyAny>,
-        format: Format,
-    ) -> PyResult<usize> {
+    pub fn write(&self, py: Python<'_>, path: &Object<'_>, format: Format) -> PyResult<usize> {
         let path = collect::path_of("path", path)?;
         py.detach(|| FileWriter::table(path.clone(), format, &self.table))
             .map_err(|error| os_error(&path, &error))
     }
 
     pub fn repr(&self) -> String {
-        let text = |value: &Option<String>| value.as_ref().map(|value| safe(value, 60));
-        let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
+        let mut shown = format!("{}({} rows", meta.class, self.table.len());
         let every = meta.every.map(|every| every.as_str().to_owned());
         for (name, value) in [
             ("project_id", &meta.project_id),
@@ -279,19 +276,21 @@ impl Data {
             ("every", &every),
             ("open_from", &meta.open_from),
         ] {
-            parts.extend(text(value).map(|value| format!("{name}='{value}'")));
+            if let Some(value) = value {
+                shown += &format!(", {name}='{}'", safe(value, 60));
+            }
         }
-        format!("{}({})", meta.class, parts.join(", "))
+        shown + ")"
     }
 }
 
 /// An end of a range as a `date`, or as it was given if it has a time.
-pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let made = |text: &str| match text.parse() {
+pub fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Object<'py>>> {
+    text.map(|text| match text.parse() {
         Ok(day) if text.len() == "2026-01-31".len() => convert::day(py, day),
         _ => text.into_bound_py_any(py),
-    };
-    text.map(made).transpose()
+    })
+    .transpose()
 }
 
 /// Lines of a pickle that are read into columns at once.
@@ -303,14 +302,15 @@ pub fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
         |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
     let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
     let (fields, slices) = (meta.fields(), &meta.slices);
-    let layout = if slices.is_empty() {
-        Layout::of(fields)
-    } else {
-        Layout::sliced(fields)
+    let layout = Layout {
+        days: !slices.is_empty(),
+        fields,
     };
     let table = py.detach(|| {
-        let lines = lines.split(|&byte| byte == b'\n');
-        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> = lines
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .collect();
         let mut builder = TableBuilder::new(layout);
         for lines in lines.chunks(LINES) {
             let mut rows = RowsBuilder::new(fields, None, lines.len());

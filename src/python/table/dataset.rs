@@ -3,6 +3,8 @@
 use arrow_array::{RecordBatch, RecordBatchIterator};
 
 use crate::clock::Clock;
+use crate::dates::Moment;
+
 use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
 use crate::python::listing::collect;
@@ -12,20 +14,20 @@ use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, dates};
 use crate::slices::Subject;
 use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
-use crate::slices::reading::{StoreAnswer, StoreQuery};
-use crate::store::{Content, FinishedExport, FinishedExports};
+use crate::slices::reading::StoreQuery;
+use crate::store::{Content, FinishedExports};
 
 /// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
 /// request, rows, whether it was final.
 #[pyfunction]
 pub fn _dataset_slices(
     py: Python<'_>,
-    store: &Bound<'_, PyAny>,
+    store: &Object<'_>,
     every: Option<Every>,
     listing: &'static Endpoint,
-    projects: Option<&Bound<'_, PyAny>>,
-    date_from: Option<&Bound<'_, PyAny>>,
-    date_to: Option<&Bound<'_, PyAny>>,
+    projects: Option<&Object<'_>>,
+    date_from: Option<&Object<'_>>,
+    date_to: Option<&Object<'_>>,
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
@@ -33,70 +35,75 @@ pub fn _dataset_slices(
     let every = every
         .ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
     let (from, to) = dates::ends(None, date_from, date_to)?;
-    let from = from
-        .map(|from| from.whole_day(Setting::DateFrom))
-        .transpose()?;
-    let to = to.map(|to| to.whole_day(Setting::DateTo)).transpose()?;
-    let projects = projects.map(convert::ids).transpose()?;
+    let whole_day =
+        |moment: Option<Moment>, what| moment.map(|day| day.whole_day(what)).transpose();
+    let selection = SliceSelection {
+        endpoint: listing,
+        every,
+        projects: projects.map(convert::ids).transpose()?,
+        from: whole_day(from, Setting::DateFrom)?,
+        to: whole_day(to, Setting::DateTo)?,
+    };
     let file = collect::path_of("store", store)?;
-    let (selection, owner) = (
-        SliceSelection {
-            endpoint: listing,
-            every,
-            projects,
-            from,
-            to,
+    let owner = owner(base_url, organization);
+    let op = Operation::new(
+        "_dataset_slices",
+        move |_| async move {
+            let stored = FinishedExports::of(&file, listing.path)?;
+            selection.choose(owner.latest(&stored, Content::Pages).await?)
         },
-        owner(base_url, organization),
+        move |py, slices| {
+            // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
+            let now = Clock::system().now();
+            let tuples = slices.into_iter().map(|one| {
+                let settled = one.is_final(settle_days, now);
+                let (first, end) = (
+                    convert::day(py, one.days.from)?,
+                    convert::day(py, one.days.to)?,
+                );
+                Ok((
+                    one.export,
+                    one.base_url,
+                    one.project_id,
+                    first,
+                    end,
+                    one.begun,
+                    one.rows,
+                    settled,
+                ))
+            });
+            tuples
+                .collect::<PyResult<Vec<_>>>()?
+                .into_py_any(py)
+                .map(Next::Value)
+        },
     );
-    let look = move |_| async move {
-        let stored = FinishedExports::of(&file, listing.path)?;
-        selection.choose(owner.latest(&stored, Content::Pages).await?)
-    };
-    let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
-        // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
-        let now = Clock::system().now();
-        let tuple = |export: FinishedExport| {
-            let settled = export.is_final(settle_days, now);
-            let FinishedExport {
-                export,
-                base_url,
-                project_id,
-                days,
-                begun,
-                rows,
-                ..
-            } = export;
-            let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
-            Ok((
-                export, base_url, project_id, first, end, begun, rows, settled,
-            ))
-        };
-        let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
-        tuples?.into_py_any(py).map(Next::Value)
-    };
-    bridge::block(py, Operation::new("_dataset_slices", look, finish))
+    bridge::block(py, op)
 }
 
 /// The rows of an export in a store.
 #[pyfunction]
 pub fn _dataset_rows(
     py: Python<'_>,
-    store: &Bound<'_, PyAny>,
+    store: &Object<'_>,
     export: i64,
     listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> Returned {
     let file = collect::path_of("store", store)?;
-    let read = move |_| async move {
-        let stored = FinishedExports::of(&file, listing.path)?;
-        dataset::rows(listing, &stored, export, settle_days, Clock::system().now()).await
-    };
-    let finish = move |py: Python<'_>, rows| {
-        let rows = PyDatasetRows(rows, listing);
-        rows.into_py_any(py).map(Next::Value)
-    };
-    bridge::block(py, Operation::new("_dataset_rows", read, finish))
+    let op = Operation::new(
+        "_dataset_rows",
+        move |_| async move {
+            let stored = FinishedExports::of(&file, listing.path)?;
+            dataset::rows(listing, &stored, export, settle_days, Clock::system().now()).await
+        },
+        move |py, rows| {
+            PyDatasetRows(rows, listing)
+                .into_py_any(py)
+                .map(Next::Value)
+        },
+    );
+    bridge::block(py, op)
 }
 
 /// A range of a listing in a store: see `docplatform.read_visitors` and `docplatform.read_views`.
@@ -105,13 +112,13 @@ pub fn _dataset_rows(
     base_url = None, organization = None, settle_days = 2))]
 pub fn _read_stored(
     py: Python<'_>,
-    store: &Bound<'_, PyAny>,
+    store: &Object<'_>,
     listing: &'static Endpoint,
     every: Option<Every>,
     #[pyo3(from_py_with = convert::by_path)] by_path: bool,
-    period: Option<&Bound<'_, PyAny>>,
-    date_from: Option<&Bound<'_, PyAny>>,
-    date_to: Option<&Bound<'_, PyAny>>,
+    period: Option<&Object<'_>>,
+    date_from: Option<&Object<'_>>,
+    date_to: Option<&Object<'_>>,
     project_id: Option<ProjectId>,
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<String>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<String>,
@@ -138,17 +145,20 @@ pub fn _read_stored(
         now: clock.now(),
         store: file.display().to_string(),
     };
-    let read = move |_| async move { query.read(&FinishedExports::of(&file, listing.path)?).await };
-    let finish = move |py: Python<'_>, stored: StoreAnswer| {
-        let project = Segment::stored(&stored.project);
-        let meta = if every.is_none() && by_path {
-            Meta::of_stored(of, &project, &slices, &stored)
-        } else {
-            Meta::of_trend(of, &project, &slices, every, &stored.trend)
-        };
-        wrap(py, stored.trend.table, meta).map(Next::Value)
-    };
-    bridge::block(py, Operation::new("_read_stored", read, finish))
+    let op = Operation::new(
+        "_read_stored",
+        move |_| async move { query.read(&FinishedExports::of(&file, listing.path)?).await },
+        move |py, stored| {
+            let project = Segment::stored(&stored.project);
+            let meta = if every.is_none() && by_path {
+                Meta::of_stored(of, &project, &slices, &stored)
+            } else {
+                Meta::of_trend(of, &project, &slices, every, &stored.trend)
+            };
+            wrap(py, stored.trend.table, meta).map(Next::Value)
+        },
+    );
+    bridge::block(py, op)
 }
 
 fn owner(base_url: Option<String>, organization: Option<String>) -> OwnerFilter {
@@ -173,13 +183,11 @@ impl PyDatasetRows {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
+        requested_schema: Option<&Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = self.0.clone().into_iter().map(Ok);
-        arrow::stream(
-            py,
-            Box::new(RecordBatchIterator::new(batches, dataset::schema(self.1))),
-        )
+        let reader = RecordBatchIterator::new(batches, dataset::schema(self.1));
+        arrow::stream(py, Box::new(reader))
     }
 }

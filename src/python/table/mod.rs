@@ -71,24 +71,18 @@ impl BaseTable {
         py: Python<'py>,
         column: extras::ExtraColumn<'_>,
         rows: impl Iterator<Item = Row<'a>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let values = rows.map(|row| column.value(row.other));
-        match column.kind {
-            ColumnKind::Text => values
-                .map(|value| {
-                    value
-                        .as_deref()
-                        .and_then(extras::text)
-                        .into_bound_py_any(py)
-                })
-                .collect(),
-            _ => values
-                .map(|value| match value {
-                    Some(value) => convert::json_out(py, &value),
-                    None => Ok(py.None().into_bound(py)),
-                })
-                .collect(),
-        }
+    ) -> PyResult<Vec<Object<'py>>> {
+        rows.map(|row| {
+            let value = column.value(row.other);
+            match column.kind {
+                ColumnKind::Text => value
+                    .as_deref()
+                    .and_then(extras::text)
+                    .into_bound_py_any(py),
+                _ => rows::value(py, Cell::Null, value.as_deref()),
+            }
+        })
+        .collect()
     }
 }
 
@@ -110,7 +104,7 @@ impl BaseTable {
         self.0.table.len()
     }
 
-    fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> Returned {
+    fn __getitem__(slf: &Bound<'_, Self>, at: &Object<'_>) -> Returned {
         if let Ok(name) = at.cast::<PyString>() {
             // The text says what to do instead.
             let text = convert::call_hook(slf.py(), "shown", "column", (slf, name))?;
@@ -124,10 +118,9 @@ impl BaseTable {
         convert::no_attribute(slf.as_any(), name)
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         let places = PyRange::new(slf.py(), 0, slf.len()?.cast_signed())?;
-        let map = import(slf.py(), "builtins")?.getattr("map")?;
-        map.call_out((slf.getattr("__getitem__")?, places))
+        import(slf.py(), "builtins")?.call_method_out("map", (slf.getattr("__getitem__")?, places))
     }
 
     #[doc = doc!("Table.__arrow_c_schema__")]
@@ -140,7 +133,7 @@ impl BaseTable {
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
+        requested_schema: Option<&Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         arrow::stream(py, self.0.table.reader()?)
@@ -181,22 +174,19 @@ impl BaseTable {
     fn to_csv(
         &self,
         py: Python<'_>,
-        path: &Bound<'_, PyAny>,
+        path: &Object<'_>,
         #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
         #[pyo3(from_py_with = convert::bom)] bom: bool,
     ) -> PyResult<usize> {
-        self.0.write(
-            py,
-            path,
-            Format::Csv {
-                escape_formulas,
-                bom,
-            },
-        )
+        let format = Format::Csv {
+            escape_formulas,
+            bom,
+        };
+        self.0.write(py, path, format)
     }
 
     #[doc = doc!("Table.to_jsonl")]
-    fn to_jsonl(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
+    fn to_jsonl(&self, py: Python<'_>, path: &Object<'_>) -> PyResult<usize> {
         self.0.write(py, path, Format::JsonLines)
     }
 
@@ -217,8 +207,10 @@ impl BaseTable {
             ColumnKind::Integer if field.required => (field.name, "count"),
             kind => (field.name, holds(kind)),
         });
-        let own = days.filter(|_| layout.days).chain(fields);
-        let own = own.map(|(name, holds)| (name.to_owned(), holds, true));
+        let own = days
+            .filter(|_| layout.days)
+            .chain(fields)
+            .map(|(name, holds)| (name.to_owned(), holds, true));
         let extra = extras::columns(self.0.table.others());
         let extra = extra.iter().map(|column| {
             // A name in Arrow's C interface ends at a NUL.
@@ -250,7 +242,7 @@ impl BaseTable {
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
         if table.layout.days && DAYS.contains(&name) {
-            let number = |days: Option<Slice>| {
+            let numbers = table.days(0..table.len()).map(|days| {
                 let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
                 let number = match name {
                     "date_from" => number(days.from),
@@ -258,50 +250,38 @@ impl BaseTable {
                     _ => days.count(),
                 };
                 Ok(i64::from(number).to_ne_bytes())
-            };
-            let numbers: Vec<_> = table
-                .days(0..table.len())
-                .map(number)
-                .collect::<PyResult<_>>()?;
+            });
+            let numbers = numbers.collect::<PyResult<Vec<_>>>()?;
             return Ok(PyByteArray::new(py, numbers.as_flattened()));
         }
         if let Some(chunks) = table.integers(name) {
-            return bytes(
-                py,
-                table.len(),
-                chunks
-                    .into_iter()
-                    .flatten()
-                    .map(|value| value.to_ne_bytes()),
-            );
+            let values = chunks.into_iter().flatten();
+            return bytes(py, table.len(), values.map(|value| value.to_ne_bytes()));
         }
         let field = self.field(name)?;
         let none = match table.layout.fields.get(field).map(|field| field.kind) {
             Some(ColumnKind::Float) => f64::NAN.to_ne_bytes(),
             _ => i64::MIN.to_ne_bytes(),
         };
-        let value = |row: Row<'_>| match row.cell(field) {
+        let values = table.rows().map(|row| match row.cell(field) {
             Cell::Integer(value) | Cell::Time(value) => value.to_ne_bytes(),
             Cell::Float(value) => value.to_ne_bytes(),
             _ => none,
-        };
-        bytes(py, table.len(), table.rows().map(value))
+        });
+        bytes(py, table.len(), values)
     }
 
     /// A byte for each row, which is 1 where a column has no value.
     fn _missing<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let (table, field) = (&self.0.table, self.field(name)?);
-        bytes(
-            py,
-            table.len(),
-            table
-                .rows()
-                .map(|row| [u8::from(row.cell(field) == Cell::Null)]),
-        )
+        let values = table
+            .rows()
+            .map(|row| [u8::from(row.cell(field) == Cell::Null)]);
+        bytes(py, table.len(), values)
     }
 
     /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
-    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Object<'py>>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);
         let mut values = Vec::with_capacity(table.len());
@@ -339,7 +319,7 @@ impl BaseTable {
         py: Python<'py>,
         start: usize,
         stop: usize,
-    ) -> PyResult<Vec<Vec<Bound<'py, PyAny>>>> {
+    ) -> PyResult<Vec<Vec<Object<'py>>>> {
         let table = &self.0.table;
         let stop = stop.min(table.len());
         let places = start.min(stop)..stop;
@@ -355,11 +335,11 @@ impl BaseTable {
         }
         let rows = || places.clone().filter_map(|at| table.row(at));
         for field in 0..table.layout.fields.len() {
-            let value = |row: Row<'_>| match row.cell(field) {
+            let values = rows().map(|row| match row.cell(field) {
                 Cell::Json(text) => text.into_bound_py_any(py),
                 cell => rows::value(py, cell, None),
-            };
-            all.push(rows().map(value).collect::<PyResult<_>>()?);
+            });
+            all.push(values.collect::<PyResult<_>>()?);
         }
         for column in extras::columns(table.others()).iter() {
             all.push(Self::extra(py, column, rows())?);
@@ -369,7 +349,7 @@ impl BaseTable {
 
     /// The ends of slices or periods that were not over when they were read: charts do not show them as a fall.
     #[getter]
-    fn _running<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn _running<'py>(&self, py: Python<'py>) -> PyResult<Vec<Object<'py>>> {
         self.0
             .meta
             .running
@@ -387,10 +367,7 @@ impl BaseTable {
     /// Whether what it counts adds up over its rows: charts and notebooks say so.
     #[getter]
     fn _adds_up(&self) -> bool {
-        self.0
-            .meta
-            .endpoint()
-            .is_some_and(|endpoint| endpoint.adds_up)
+        self.0.meta.adds_up()
     }
 }
 
@@ -401,7 +378,7 @@ macro_rules! library_methods {
         impl BaseTable {
             $(
                 #[doc = doc!("Table.", stringify!($method))]
-                fn $method(slf: Bound<'_, Self>, $($path: Bound<'_, PyAny>)?) -> Returned {
+                fn $method(slf: Bound<'_, Self>, $($path: Object<'_>)?) -> Returned {
                     convert::call_hook(slf.py(), "frames", stringify!($method), (slf, $($path)?))
                 }
             )*
@@ -442,7 +419,7 @@ impl VisitorTable {
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
         #[pyo3(from_py_with = convert::by)] by: &str,
-        ax: Option<Bound<'_, PyAny>>,
+        ax: Option<Object<'_>>,
     ) -> Returned {
         convert::call_hook(slf.py(), "plots", "top_pages", (slf, n, by, ax))
     }
@@ -462,7 +439,7 @@ getters! {
 impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
-    fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> Returned {
+    fn plot(slf: Bound<'_, Self>, ax: Option<Object<'_>>) -> Returned {
         convert::call_hook(slf.py(), "plots", "trend", (slf, ax))
     }
 
@@ -474,11 +451,7 @@ impl TrendTable {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> Returned {
         let data = &slf.as_super().get().0;
-        if !data
-            .meta
-            .endpoint()
-            .is_some_and(|endpoint| endpoint.adds_up)
-        {
+        if !data.meta.adds_up() {
             return Err(PyTypeError::new_err(
                 "unique visitors do not add up: a visitor who came on two days, or read two pages, would count twice; \
                  visitor_totals(date_from=..., date_to=...) has those of the whole range, for one request",
@@ -490,10 +463,17 @@ impl TrendTable {
             ));
         }
         // A sum of counts may be larger than any count.
-        let values = |name| data.table.integers(name).into_iter().flatten().flatten();
-        let [human, ai, total] = ["human", "ai", "total"]
-            .map(|name| values(name).copied().map(i128::from).sum::<i128>());
-        convert::named_tuple(slf.py(), "Totals", (human, ai, total))
+        let sum = |name| {
+            data.table
+                .integers(name)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .copied()
+                .map(i128::from)
+                .sum::<i128>()
+        };
+        convert::named_tuple(slf.py(), "Totals", (sum("human"), sum("ai"), sum("total")))
     }
 }
 

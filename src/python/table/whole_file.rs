@@ -16,7 +16,7 @@ pub struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 impl PyWholeFile {
     #[new]
     #[pyo3(signature = (path, *, aside = None))]
-    pub fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
+    pub fn new(path: &Object<'_>, aside: Option<PathBuf>) -> PyResult<Self> {
         let path = collect::path_of("path", path)?;
         let file = files::WholeFile::create_in(aside.as_deref(), &path)
             .map_err(|error| os_error(&path, &error))?;
@@ -47,26 +47,21 @@ impl PyWholeFile {
     /// After an error it is removed, and the system's error names it: a library's own may name no file.
     fn __exit__(
         &self,
-        _kind: &Bound<'_, PyAny>,
-        error: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
+        _kind: &Object<'_>,
+        error: &Object<'_>,
+        _traceback: &Object<'_>,
     ) -> PyResult<()> {
         if error.is_none() {
             return Ok(());
         }
         self.discard();
         let py = error.py();
-        let [errno, text, name] = [
-            intern!(py, "errno"),
-            intern!(py, "strerror"),
-            intern!(py, "filename"),
-        ];
         if error.is_instance_of::<PyOSError>()
-            && error.getattr(name)?.is_none()
-            && let Ok(number) = error.getattr(errno)?.extract()
+            && error.getattr("filename")?.is_none()
+            && let Ok(number) = error.getattr("errno")?.extract()
         {
             let named = os_error(&self.1, &io::Error::from_raw_os_error(number));
-            for attribute in [text, name] {
+            for attribute in ["strerror", "filename"] {
                 error.setattr(attribute, named.value(py).getattr(attribute)?)?;
             }
         }

@@ -258,7 +258,10 @@ fn columns_stand_in_the_order_in_which_they_came() {
 /// Rows: M6.
 #[test]
 fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
-    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout {
+        days: true,
+        fields: VISITORS.fields,
+    });
     builder.extend(&plain(0, 3));
     // Their slice was never ended: they have no days.
     let table = builder.finish();
@@ -279,7 +282,10 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
         "/",
         r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#,
     );
-    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout {
+        days: true,
+        fields: VISITORS.fields,
+    });
     builder.extend(&rows(&[&line]));
     builder.end_slice(Slice {
         from: "2026-01-01".parse().unwrap(),
@@ -415,7 +421,10 @@ fn rows_are_ranked_by_any_column_of_numbers_or_times() {
     );
     assert_eq!(table_of(&["1", "\"2\""]).ranked("total").unwrap(), [0, 1]);
     assert!(table_of(&["1", "\"2\""]).ranked("x").is_err());
-    let mut builder = TableBuilder::new(Layout::sliced(VISITORS.fields));
+    let mut builder = TableBuilder::new(Layout {
+        days: true,
+        fields: VISITORS.fields,
+    });
     for (day, until, start) in [
         ("2026-01-02", "2026-01-03", 0),
         ("2026-01-01", "2026-01-02", 5),

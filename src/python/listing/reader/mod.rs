@@ -97,13 +97,10 @@ impl RowReader {
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
         let source = source::source(handle.client()?.on_budget(on_budget), &start, refresh);
+        let stream = ExportStream::new(source, start.clone(), paging);
         let state = ReaderState {
             pid: process::id(),
-            stream: Arc::new(AsyncMutex::new(ExportStream::new(
-                source,
-                start.clone(),
-                paging,
-            ))),
+            stream: Arc::new(AsyncMutex::new(stream)),
             pages_taken: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -142,7 +139,7 @@ impl RowReader {
 
     pub fn tell_checkpoint(
         self: &Arc<Self>,
-    ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
+    ) -> impl Fn(&Object<'_>) -> PyResult<()> + Send + 'static {
         let reader = Arc::clone(self);
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
@@ -156,15 +153,11 @@ impl RowReader {
     /// The listing and its position, without a request.
     pub fn repr(&self, class: &str) -> String {
         let place = self.state().place();
-        let mut parts = vec![format!("path='{}'", safe(&place.listing.path, 120))];
+        let mut shown = format!("{class}(path='{}'", safe(&place.listing.path, 120));
         for (name, value) in &place.listing.query {
-            parts.push(format!("{name}='{}'", safe(value, 60)));
+            shown += &format!(", {name}='{}'", safe(value, 60));
         }
-        format!(
-            "{class}({}, {} rows handed out)",
-            parts.join(", "),
-            place.rows
-        )
+        format!("{shown}, {} rows handed out)", place.rows)
     }
 
     pub fn warnings(&self) -> Vec<String> {
@@ -225,10 +218,10 @@ impl RowReader {
     pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
         let last = stream.arrived();
         let mut state = self.state();
-        state.start = last.map_or_else(
-            || state.place(),
-            |position| position.checkpoint(position.rows()),
-        );
+        state.start = match last {
+            Some(position) => position.checkpoint(position.rows()),
+            None => state.place(),
+        };
         state.handed += rows;
         state.ended |= ended;
         state.totals = state.totals.or(stream.totals());

@@ -1,7 +1,5 @@
 //! Iteration: the rows of the current page, and the turn to the next page.
 
-use tokio::sync::OwnedMutexGuard;
-
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::CheckedPage;
@@ -26,8 +24,12 @@ pub struct Iteration {
 impl RowReader {
     pub fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
-        let page = state.page.as_mut().filter(|page| !page.closed)?;
-        let row = page.rows.next()?;
+        let row = state
+            .page
+            .as_mut()
+            .filter(|page| !page.closed)?
+            .rows
+            .next()?;
         state.handed += 1;
         Some(row)
     }
@@ -61,14 +63,9 @@ impl RowReader {
             let mut state = self.state();
             // Another thread may have taken some of them meanwhile.
             let is_it = |page: &&mut CurrentPage| {
-                Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
+                !page.closed && Arc::ptr_eq(&page.position, &position) && page.rows.len() == count
             };
-            if let Some(page) = state
-                .page
-                .as_mut()
-                .filter(|page| !page.closed)
-                .filter(is_it)
-            {
+            if let Some(page) = state.page.as_mut().filter(is_it) {
                 page.rows = Vec::new().into_iter();
                 state.handed += count as u64;
                 return Ok(Some(made));
@@ -138,42 +135,45 @@ impl RowReader {
         self.handle.client()?;
         let (stream, seen) = self.stream();
         let reader = Arc::clone(self);
-        let turn = move |inbox: Arc<Inbox>| {
-            // On the caller's thread: the client may have been closed since the call.
-            let client = reader.handle.client();
-            async move {
-                client?;
-                let mut guard = stream.lock_owned().await;
-                if guard.pages_taken != seen {
-                    return Ok(None);
+        let turner = Arc::clone(self);
+        let op = Operation::new(
+            name,
+            move |inbox| {
+                // On the caller's thread: the client may have been closed since the call.
+                let client = reader.handle.client();
+                async move {
+                    client?;
+                    let mut guard = stream.lock_owned().await;
+                    if guard.pages_taken != seen {
+                        return Ok(None);
+                    }
+                    let observer: Arc<dyn ExportObserver> = inbox;
+                    guard.peek(&observer).await?;
+                    Ok(Some(guard))
                 }
-                let observer: Arc<dyn ExportObserver> = inbox;
-                guard.peek(&observer).await?;
-                Ok(Some(guard))
-            }
-        };
-        let reader = Arc::clone(self);
-        let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<ExportStream>>| {
-            let Some(mut stream) = turned else {
-                return then(py, true);
-            };
-            let Some(turn) = stream.front() else {
-                return then(py, false);
-            };
-            let rows = rows::to_py(py, &turn.rows, turn.position.days)?;
-            let Some(turn) = stream.take() else {
-                return then(py, false);
-            };
-            let findings = reader.put(turn, rows, &stream);
-            drop(stream);
-            for finding in findings {
-                rows::warn(py, finding, depth)?;
-            }
-            // A Ctrl-C that came meanwhile strikes before a row is taken.
-            py.check_signals()?;
-            then(py, true)
-        };
-        Ok(Operation::new(name, turn, finish)
+            },
+            move |py, turned| {
+                let Some(mut stream) = turned else {
+                    return then(py, true);
+                };
+                let Some(turn) = stream.front() else {
+                    return then(py, false);
+                };
+                let rows = rows::to_py(py, &turn.rows, turn.position.days)?;
+                let Some(turn) = stream.take() else {
+                    return then(py, false);
+                };
+                let findings = turner.put(turn, rows, &stream);
+                drop(stream);
+                for finding in findings {
+                    rows::warn(py, finding, depth)?;
+                }
+                // A Ctrl-C that came meanwhile strikes before a row is taken.
+                py.check_signals()?;
+                then(py, true)
+            },
+        );
+        Ok(op
             .in_place()
             .hooks(Arc::clone(&self.handle.hooks))
             .among(&self.active)
