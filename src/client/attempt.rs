@@ -157,31 +157,27 @@ impl Client {
             departure: departure.clone(),
             call,
         };
-        let mut incoming =
-            match within(until, self.transport.send(request, departure.clone())).await {
-                Some(Ok(incoming)) => incoming,
-                Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
-                    return Err(Failure::Unsent { reason, fatal });
-                }
-                Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                    return Err(Failure::Ambiguous {
-                        reason,
-                        timeout: false,
-                    });
-                }
-                None if departure.withdraw() => {
-                    return Err(Failure::Unsent {
-                        reason: late("no connection"),
-                        fatal: false,
-                    });
-                }
-                None => {
-                    return Err(Failure::Ambiguous {
-                        reason: late("no whole answer"),
-                        timeout: true,
-                    });
-                }
-            };
+        let sent = self.transport.send(request, departure.clone());
+        let mut incoming = match within(until, sent).await {
+            Some(Ok(incoming)) => Ok(incoming),
+            Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
+                Err(Failure::Unsent { reason, fatal })
+            }
+            Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
+                Err(Failure::Ambiguous {
+                    reason,
+                    timeout: false,
+                })
+            }
+            None if departure.withdraw() => Err(Failure::Unsent {
+                reason: late("no connection"),
+                fatal: false,
+            }),
+            None => Err(Failure::Ambiguous {
+                reason: late("no whole answer"),
+                timeout: true,
+            }),
+        }?;
 
         let status = incoming.status.as_u16();
         let (after, malformed) = retry_after(&incoming.headers, self.store_state.clock.time());

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::client::admission::Admitted;
 use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
 use crate::client::call::{Answer, Call, DecodeError};
 use crate::client::observer::{Observer, Span};
@@ -198,7 +197,7 @@ impl Client {
             let admitted = self
                 .admit(call, budget.as_ref(), deadline, &mut tries.waited, observer)
                 .await;
-            let Admitted { permit, ticket } = admitted.map_err(|why| {
+            let (permit, ticket) = admitted.map_err(|why| {
                 messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
             })?;
             if call.is_write() && !observer.leaves() {

@@ -152,7 +152,7 @@ pub(crate) struct Seen {
     pages: VecDeque<SeenPage>,
     count: u32,
     /// How many pages are remembered; `None`: all.
-    window: Option<usize>,
+    pub(crate) window: Option<usize>,
     /// A hash of every page, also outside the window: some ten bytes a page.
     fingerprints: ShardedMap<()>,
 }
@@ -167,11 +167,6 @@ impl Seen {
             window,
             fingerprints: ShardedMap::default(),
         }
-    }
-
-    /// From now on, remembers every page.
-    pub(crate) fn remember_all(&mut self) {
-        self.window = None;
     }
 
     /// Whether a page with the same keys came before. Only keys are compared: a service that

@@ -39,8 +39,8 @@ pub(super) async fn ask(
         .await;
     let lock = match mem::take(&mut *lock(&flight.state)) {
         FlightState::Landed(page) => {
-            return FetchedPage::stored(&service.listing, export, &page)
-                .map_err(|fault| fault.error(exports.0.store.path()));
+            let path = exports.0.store.path();
+            return FetchedPage::stored(&service.listing, export, &page, path);
         }
         FlightState::Ours(lock) => Some(lock),
         FlightState::Waiting => None,

@@ -254,15 +254,15 @@ struct DatasetPages {
 
 impl Source for DatasetPages {
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>> {
-        let (stored, listing, export) = (self.stored.clone(), self.listing.clone(), self.export);
         async move {
+            let (stored, export) = (&self.stored, self.export);
             let page = stored.page(export, wanted.offset).await?;
-            FetchedPage::stored(&listing, export, &page).map_err(|fault| stored.fault(&fault))
+            FetchedPage::stored(&self.listing, export, &page, stored.store.path())
         }
         .boxed()
     }

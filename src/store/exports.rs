@@ -283,32 +283,30 @@ fn stored_range(
             .query_row(&*[of_range, more].concat(), export)
             .optional()
     };
-    let finished = match range.settles {
-        None => None,
-        Some(settles) => find(STILL_FINAL, params![settles, now])?,
-    };
+    // None if the range is never final: SQL compares nothing with NULL.
+    let finished = find(STILL_FINAL, params![range.settles, now])?;
     let latest = find(FINISHED, &[])?;
     // An unfinished export is not resumed after a later one has finished.
-    let unfinished = find(UNFINISHED, params![page_size])?
+    let mut unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-    let mut stock = StoredRange {
-        finished,
-        unfinished,
-        latest,
-    };
-    if let Some(export) = &mut stock.unfinished {
+    if let Some(export) = &mut unfinished {
         let walk = Walk::of(transaction, export.id)?;
         (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
         let last = "SELECT max(seen) FROM page WHERE export = ?1";
         let seen: Option<Millis> = transaction.query_row(last, [export.id], |row| row.get(0))?;
         // A time in the future was written before the clock was set back.
-        let age = now.saturating_sub(seen.unwrap_or(export.begun));
-        let age = age.saturating_abs();
+        let age = now
+            .saturating_sub(seen.unwrap_or(export.begun))
+            .saturating_abs();
         if !is_final(export.begun, range.settles, now) && age > MAX_RESUME_AGE {
-            stock.unfinished = None;
+            unfinished = None;
         }
     }
-    Ok(stock)
+    Ok(StoredRange {
+        finished,
+        unfinished,
+        latest,
+    })
 }
 
 /// The exports of a range. With each condition below, an index finds the row in a few steps. A test checks SQLite's plan.
@@ -347,7 +345,8 @@ fn put(
     now: Millis,
 ) -> Result<bool, Fault> {
     // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
-    let finished = transaction.query_row(IS_FINISHED, [export], |row| row.get(0));
+    let is_finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
+    let finished = transaction.query_row(is_finished, [export], |row| row.get(0));
     if finished.optional()? == Some(true) {
         return Ok(true);
     }
@@ -395,9 +394,8 @@ fn put(
         return Ok(false);
     }
     let walk = Walk::of(transaction, export)?;
-    transaction.execute(
-        "UPDATE export SET finished = ?2, pages = ?3, rows = ?4
-         WHERE id = ?1 AND finished IS NULL AND (kind = 'totals' OR ?5)",
+    let finished = transaction.execute(
+        "UPDATE export SET finished = ?2, pages = ?3, rows = ?4 WHERE id = ?1 AND (kind = 'totals' OR ?5)",
         (
             export,
             page.seen,
@@ -413,10 +411,8 @@ fn put(
             transaction.execute(stray, (export, wire(offset)))?;
         }
     }
-    Ok(transaction.query_row(IS_FINISHED, [export], |row| row.get(0))?)
+    Ok(finished > 0)
 }
-
-const IS_FINISHED: &str = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
 
 /// The way through an export's pages, from the first one on as a pager goes.
 #[derive(Default)]

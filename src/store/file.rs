@@ -118,9 +118,15 @@ fn has(path: &Path, suffix: &str) -> bool {
     fs::metadata(beside(path, suffix)).is_ok_and(|found| found.len() > 0)
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
+fn connect(file: impl AsRef<Path>, access: OpenFlags) -> Result<Connection, Fault> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    set_up(Connection::open_with_flags(path, flags)?)
+    let mut connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_handler(Some(busy::wait))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Requests are scarce, so data is on the disk before the next request is sent.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
 }
 
 /// Opens a file that no process can change, without locks and without a log.
@@ -128,20 +134,8 @@ fn connect_still(path: &Path) -> Result<Connection, Fault> {
     let mut uri =
         url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
     uri.set_query(Some("immutable=1"));
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    set_up(Connection::open_with_flags(uri.as_str(), flags)?)
-}
-
-fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
-    connection.busy_handler(Some(busy::wait))?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Requests are scarce, so data is on the disk before the next request is sent.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(uri.as_str(), access)
 }
 
 /// Chooses the log mode: readers read while one process writes. The file keeps this choice.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::listing::page::Totals;
 use crate::store::exports::{Content, is_final};
 use crate::store::fault::Fault;
@@ -67,7 +67,7 @@ impl FinishedExport {
 /// The finished exports of what `path` lists, in one store. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct FinishedExports {
-    store: Store,
+    pub(crate) store: Store,
     path: String,
 }
 
@@ -132,10 +132,5 @@ impl FinishedExports {
             pages::find(connection, export, pages::AT, offset)?.ok_or(Fault::Deleted(export))
         };
         self.store.run(find).await
-    }
-
-    /// The crate's error for a fault of the store.
-    pub(crate) fn fault(&self, fault: &Fault) -> Error {
-        fault.error(self.store.path())
     }
 }
