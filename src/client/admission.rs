@@ -150,7 +150,7 @@ impl Client {
         why: &'static str,
         observer: &dyn Observer,
     ) {
-        let what = format!("{}: {what}", messages::call_name(call));
+        let what = format!("{}: {what}", call.name());
         self.note_pause(pause, &what, why, messages::fields(call, self), observer);
         sleep(pause).await;
         self.stats.paused(pause);
@@ -172,7 +172,7 @@ impl Client {
                 pause.as_secs_f64()
             );
             let waiting = Waiting::new(why, pause, until);
-            observer.note(Note::waiting(text, waiting).about(about));
+            observer.note(Note::waiting(text, waiting, about));
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
+use crate::client::observer::{Note, Observer, TRACEPARENT};
 use crate::client::retry::Tries;
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
@@ -182,11 +182,8 @@ impl Client {
         let status = incoming.status.as_u16();
         let (after, malformed) = retry_after(&incoming.headers, self.store_state.clock.time());
         if malformed {
-            let text = format!(
-                "{}: an unreadable Retry-After was ignored",
-                messages::call_name(call)
-            );
-            observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
+            let text = format!("{}: an unreadable Retry-After was ignored", call.name());
+            observer.note(Note::warning(text, messages::fields(call, self)));
         }
         // Its body may take a while.
         if let (Some(after), 429 | 503) = (after, status) {

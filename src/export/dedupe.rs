@@ -142,7 +142,7 @@ struct SeenPage {
 }
 
 /// The rows of the last pages, or of all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// The last row of each key.
     rows: ShardedMap<SeenRow>,
@@ -160,12 +160,8 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
-            rows: ShardedMap::default(),
-            earlier: HashMap::default(),
-            pages: VecDeque::new(),
-            count: 0,
             window,
-            fingerprints: ShardedMap::default(),
+            ..Self::default()
         }
     }
 

@@ -150,13 +150,6 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn new(totals: Option<Totals>) -> Self {
-        Self {
-            totals,
-            found: Vec::new(),
-        }
-    }
-
     /// Findings from a page as a whole; returns the new ones.
     pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool) -> Vec<Finding> {
         let (mut fresh, received) = (Vec::new(), page.rows.len());

@@ -23,11 +23,11 @@ pub struct PagePosition {
     /// Whether positions in the page may differ from positions in the table.
     pub(super) by_row: bool,
     /// How many rows came.
-    pub(super) received: u32,
+    pub(super) received: usize,
     /// How many were asked for.
-    pub(super) limit: u32,
+    pub(super) limit: usize,
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
-    pub(super) overlap: u32,
+    pub(super) overlap: usize,
     /// Their positions in the answer, if they are not simply the first ones.
     pub(super) kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
@@ -188,9 +188,7 @@ impl ExportPosition {
         if page.by_row {
             page.kept = None;
         }
-        let left = self
-            .skip
-            .saturating_sub((page.received - page.overlap) as usize);
+        let left = self.skip.saturating_sub(page.received - page.overlap);
         self.skip = if page.has_more { left } else { 0 };
         let place = &mut self.place;
         let offset = place.offset;
@@ -200,8 +198,8 @@ impl ExportPosition {
             } else {
                 page.limit
             };
-            place.offset = offset.saturating_add(step.into());
-            let until = offset.saturating_add(page.limit.max(page.received).into());
+            place.offset = offset.saturating_add(step as u64);
+            let until = offset.saturating_add(page.limit.max(page.received) as u64);
             self.near.push_back((page.rows.len(), until));
             // Each short page starts within those before it, which can bring their rows again.
             let is_past = |(_, until): &mut (_, u64)| *until <= place.offset;
@@ -214,7 +212,7 @@ impl ExportPosition {
             place.skip = self.skip.min(near);
             near
         } else {
-            place.offset = offset.saturating_add(page.received.into());
+            place.offset = offset.saturating_add(page.received as u64);
             place.cursor.clone_from(&page.cursor);
             self.skip
         };

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Note, Observer};
 use crate::client::policy::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
@@ -65,7 +65,7 @@ pub(super) async fn keep(
         "a page is returned, although the store could not keep it yet: {}",
         fault.message
     );
-    observer.note(Note::new(Level::Warning, text).about(service.about().with(&fault)));
+    observer.note(Note::warning(text, service.about().with(&fault)));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, Transaction, params};
+use rusqlite::{Connection, Row, ToSql, Transaction, params};
 
 use super::{account, write};
 use crate::clock::Millis;
@@ -15,7 +15,7 @@ use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
 use crate::store::lock::{SyncLock, take_sync};
-use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
+use crate::store::pages::{self, StoredPage, days, first, pack, page_size, totals, whole, wire};
 use crate::text::named_enum;
 
 /// The time after its last page in which an unfinished export is resumed, if its range may still change.
@@ -151,12 +151,11 @@ impl Exports {
                      AND date_from IS NOT NULL AND date_to IS NOT NULL
                  GROUP BY date_from, date_to",
             )?;
-            let ranges = found.query_map((account, &range.project_id, &range.path), |row| {
-                Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
-            })?;
-            Ok(ranges
-                .filter_map(rusqlite::Result::transpose)
-                .collect::<rusqlite::Result<_>>()?)
+            let ranges = found
+                .query_and_then((account, &range.project_id, &range.path), |row| {
+                    Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
+                })?;
+            ranges.filter_map(Result::transpose).collect()
         };
         self.read(look).await
     }
@@ -278,10 +277,8 @@ fn stored_range(
         content.as_str()
     ];
     let find = |which: &str, more: &[&dyn ToSql]| {
-        let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
-        exports
-            .query_row(&*[of_range, more].concat(), export)
-            .optional()
+        let sql = format!("{OF_RANGE} {which}");
+        first(transaction, &sql, &*[of_range, more].concat(), export)
     };
     // None if the range is never final: SQL compares nothing with NULL.
     let finished = find(STILL_FINAL, params![range.settles, now])?;
@@ -318,7 +315,7 @@ const STILL_FINAL: &str =
     "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
-fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
+fn export(row: &Row<'_>) -> Result<Export, Fault> {
     let count = |column| {
         let number = row.get::<_, Option<i64>>(column);
         number.map(|number| number.map_or(0, whole))
@@ -346,8 +343,8 @@ fn put(
 ) -> Result<bool, Fault> {
     // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
     let is_finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
-    let finished = transaction.query_row(is_finished, [export], |row| row.get(0));
-    if finished.optional()? == Some(true) {
+    let finished = first(transaction, is_finished, [export], |row| Ok(row.get(0)?));
+    if finished? == Some(true) {
         return Ok(true);
     }
     // The export begins with its first request, which may have waited for the budget. If a page came before its request by the

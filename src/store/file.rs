@@ -66,14 +66,18 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
     // A process with the right to write keeps the log as a client does.
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
-        // The log's shared memory cannot be made. Without a log, no process writes.
+        // The log's shared memory cannot be made. Without a log, no process writes, and no lock is needed.
         Err(Fault::Sqlite(error))
             if matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
             ) && !has(path, "-wal") =>
         {
-            ours(connect_still(path))?
+            let uri = url::Url::from_file_path(path);
+            let mut uri = uri.map_err(|()| Fault::NotAFile("not an absolute path"))?;
+            uri.set_query(Some("immutable=1"));
+            let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            ours(connect(uri.as_str(), access))?
         }
         opened => opened?,
     };
@@ -127,15 +131,6 @@ fn connect(file: impl AsRef<Path>, access: OpenFlags) -> Result<Connection, Faul
     // Requests are scarce, so data is on the disk before the next request is sent.
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
-}
-
-/// Opens a file that no process can change, without locks and without a log.
-fn connect_still(path: &Path) -> Result<Connection, Fault> {
-    let mut uri =
-        url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
-    uri.set_query(Some("immutable=1"));
-    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    connect(uri.as_str(), access)
 }
 
 /// Chooses the log mode: readers read while one process writes. The file keeps this choice.

@@ -40,6 +40,7 @@ pub use lock::{FileLock, SyncLock};
 pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
 pub use open_files::{after_fork, before_fork};
 pub use pages::StoredPage;
+pub(crate) use pages::{whole, wire};
 use worker::Worker;
 pub use worker::leave_runtime;
 pub use worker::{StoreExecutor, StoreWork};

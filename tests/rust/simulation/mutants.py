@@ -82,7 +82,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "position-forgets-the-rest-of-a-page": (
         POSITION,
-        "self.skip.saturating_sub((page.received - page.overlap) as usize)",
+        "self.skip.saturating_sub(page.received - page.overlap)",
         "0",
     ),
     "position-knows-no-overlap": (PAGER, "self.position.overlap(&identities)", "0"),
