@@ -52,10 +52,9 @@ impl HttpTransport {
         static PROVIDER: Once = Once::new();
         // An error only means that the provider is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let (reads, writes) = (build(settings, MAX_READS)?, build(settings, 0)?);
         Ok(Arc::new(Self {
-            reads,
-            writes,
+            reads: build(settings, MAX_READS)?,
+            writes: build(settings, 0)?,
             proxy: proxy::of_settings(settings),
         }))
     }

@@ -94,7 +94,20 @@ pub async fn write(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(not_noted(client, &key, &job, &fault));
+                let (id, why) = (job.id.as_str(), fault.message.to_string());
+                let text = format!(
+                    "the request under the name {key} was carried out for job {}, but the store could not record it \
+                     ({why}): its outcome counts as unknown until that is recorded",
+                    safe(id, MAX_SEGMENT),
+                );
+                let fields = about(client, &key, Some(id)).with(&fault);
+                let about = UnrecordedJob {
+                    job: id.to_owned(),
+                    name: key.name,
+                    why,
+                    fields,
+                };
+                observer.note(Note::warning(text, About::Unrecorded(Box::new(about))));
             }
             Ok(job)
         }
@@ -274,22 +287,6 @@ fn taken(key: &OnceKey, creation: Creation, is_ours: bool) -> Error {
 /// The fields of a log record about a name.
 fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
     messages::fields_of_job(client, Some(&key.project_id), job)
-}
-
-fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
-    let (id, why) = (job.id.as_str(), fault.message.to_string());
-    let text = format!(
-        "the request under the name {key} was carried out for job {}, but the store could not record it ({why}): its \
-         outcome counts as unknown until that is recorded",
-        safe(id, MAX_SEGMENT),
-    );
-    let about = UnrecordedJob {
-        name: key.name.clone(),
-        job: id.to_owned(),
-        why,
-        fields: about(client, key, Some(id)).with(fault),
-    };
-    Note::warning(text, About::Unrecorded(Box::new(about)))
 }
 
 /// A request under way: its note in the store. No other call sends the same meanwhile.

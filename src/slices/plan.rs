@@ -46,7 +46,11 @@ pub async fn plan(
     slices: Vec<Slice>,
     of: Subject,
 ) -> Result<Plan> {
-    let mut planned = Vec::with_capacity(slices.len());
+    let mut plan = Plan {
+        content: of.content,
+        slices: Vec::with_capacity(slices.len()),
+        hours: None,
+    };
     let mut neighbours = None;
     for slice in slices {
         let stored = stored_slice(client, of, project, slice).await?;
@@ -63,14 +67,10 @@ pub async fn plan(
                 of.endpoint.max_page_size,
             );
         }
-        planned.push(cost);
+        plan.slices.push(cost);
     }
-    let requests = planned.iter().map(|slice| slice.requests).sum();
-    Ok(Plan {
-        content: of.content,
-        slices: planned,
-        hours: hours(client, requests).await?,
-    })
+    plan.hours = hours(client, plan.requests()).await?;
+    Ok(plan)
 }
 
 /// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.

@@ -234,21 +234,13 @@ impl Exports {
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.find(export, pages::AT, offset).await
+        let find = move |connection: &mut _| pages::find(connection, export, pages::AT, offset);
+        self.0.store.run(find).await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.find(export, pages::BEFORE, offset).await
-    }
-
-    async fn find(
-        &self,
-        export: i64,
-        is_it: &'static str,
-        offset: u64,
-    ) -> Result<Option<StoredPage>> {
-        let find = move |connection: &mut _| pages::find(connection, export, is_it, offset);
+        let find = move |connection: &mut _| pages::find(connection, export, pages::BEFORE, offset);
         self.0.store.run(find).await
     }
 
