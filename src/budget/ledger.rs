@@ -5,7 +5,7 @@ use rusqlite::{Connection, Transaction};
 use crate::budget::policy::{Account, Announced, Entry, HOUR};
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
-use crate::store::{Fault, account, write};
+use crate::store::{Fault, account, whole, wire, write};
 
 /// The greatest difference between the clocks of two processes. A request is kept for this time after it stops counting. One that is
 /// further ahead does not count.
@@ -46,7 +46,7 @@ pub(crate) fn change<T>(
         "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
             for (name, announced) in &after.announced {
-                let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+                let remaining = wire(announced.remaining);
                 if before.announced.get(name) != Some(announced) {
                     put.execute((number, name, announced.at, announced.until, remaining))?;
                 }
@@ -88,11 +88,10 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
     )?;
     let mut rows = announced.query((number, now, ahead))?;
     while let Some(row) = rows.next()? {
-        let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
         let announced = Announced {
             at: time(row.get(1)?),
             until: time(row.get(2)?),
-            remaining,
+            remaining: whole(row.get(3)?),
         };
         account.announced.insert(row.get(0)?, announced);
     }

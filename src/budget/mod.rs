@@ -189,7 +189,7 @@ impl LedgerState {
     fn grant(self: &Arc<Self>, answer: Result<i64, Hold>, now: Millis) -> Result<Ticket, Slot> {
         let slot = |Hold { until, by_service }| Slot {
             at: timestamp(until),
-            wait: Duration::from_millis(u64::try_from(until - now).unwrap_or(0)),
+            wait: Duration::from_millis((until - now).max(0).unsigned_abs()),
             by_service,
         };
         answer.map(|number| Ticket::new(self, number)).map_err(slot)

@@ -71,17 +71,6 @@ pub struct Announced {
     pub remaining: u64,
 }
 
-impl Announced {
-    fn refusal(at: Millis, until: Millis) -> Self {
-        let remaining = 0;
-        Self {
-            at,
-            until,
-            remaining,
-        }
-    }
-}
-
 /// The ledger of one organization at one address, as far as it still counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
@@ -171,7 +160,11 @@ impl Account {
 
     /// Enters a refusal that lasts another `left`, if the ledger does not know it: its file may have been deleted.
     pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
-        let refusal = Announced::refusal(now, now + left);
+        let refusal = Announced {
+            at: now,
+            until: now + left,
+            remaining: 0,
+        };
         self.announced.entry(REFUSAL.to_owned()).or_insert(refusal);
     }
 
@@ -195,7 +188,11 @@ impl Account {
             let until = asked.or(reset).unwrap_or(now + HOUR);
             let held = self.announced.get(REFUSAL);
             let until = held.map_or(until, |held| held.until.max(until));
-            let refusal = Announced::refusal(now, until);
+            let refusal = Announced {
+                at: now,
+                until,
+                remaining: 0,
+            };
             self.announced.insert(REFUSAL.to_owned(), refusal);
         }
         let Some(quota) = outcome.quota else {

@@ -13,12 +13,6 @@ use crate::client::{Call, Client, WaitOrStop, messages};
 use crate::clock::{millis, timestamp};
 use crate::error::Result;
 
-/// A permit among the requests in flight, and the budget's grant.
-pub(super) struct Admitted<'a> {
-    pub(super) permit: Permit<'a>,
-    pub(super) ticket: Option<Ticket>,
-}
-
 /// The permits of a call. Dropping it frees them.
 pub(super) struct Permit<'a> {
     _grant: Option<SemaphorePermit<'a>>,
@@ -26,7 +20,7 @@ pub(super) struct Permit<'a> {
 }
 
 impl Client {
-    /// Returns when the call may send, and adds its pauses to `waited`. The time spent waiting for the budget is added to
+    /// Returns when the call may send, with its permits and the budget's grant, and adds its pauses to `waited`. The time spent waiting for the budget is added to
     /// `deadline`; the time spent waiting for a locked ledger is not. The permit in flight comes last, so that a locked ledger
     /// uses none up. [`messages::not_admitted`] completes its errors.
     pub(super) async fn admit<'a>(
@@ -36,7 +30,7 @@ impl Client {
         deadline: &mut Instant,
         waited: &mut Duration,
         observer: &dyn Observer,
-    ) -> Result<Admitted<'a>> {
+    ) -> Result<(Permit<'a>, Option<Ticket>)> {
         let permits = match call.is_write() {
             true => &self.shared.writes,
             false => &self.shared.reads,
@@ -116,7 +110,7 @@ impl Client {
             // A call that began without that time may use all of its deadline.
             let is_late = now > latest && (had_time || now >= *deadline);
             if !is_late && throttled().is_none() {
-                return Ok(Admitted { permit, ticket });
+                return Ok((permit, ticket));
             }
             call.nothing_happened();
             if is_late {
@@ -156,7 +150,7 @@ impl Client {
         why: &'static str,
         observer: &dyn Observer,
     ) {
-        let what = format!("{}: {what}", messages::call_name(call));
+        let what = format!("{}: {what}", call.name());
         self.note_pause(pause, &what, why, messages::fields(call, self), observer);
         sleep(pause).await;
         self.stats.paused(pause);
@@ -178,7 +172,7 @@ impl Client {
                 pause.as_secs_f64()
             );
             let waiting = Waiting::new(why, pause, until);
-            observer.note(Note::waiting(text, waiting).about(about));
+            observer.note(Note::waiting(text, waiting, about));
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
+use crate::client::observer::{Note, Observer, TRACEPARENT};
 use crate::client::retry::Tries;
 use crate::client::{Answer, Call, Client, messages};
 use crate::clock::{Clock, Millis};
@@ -157,40 +157,33 @@ impl Client {
             departure: departure.clone(),
             call,
         };
-        let mut incoming =
-            match within(until, self.transport.send(request, departure.clone())).await {
-                Some(Ok(incoming)) => incoming,
-                Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
-                    return Err(Failure::Unsent { reason, fatal });
-                }
-                Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
-                    return Err(Failure::Ambiguous {
-                        reason,
-                        timeout: false,
-                    });
-                }
-                None if departure.withdraw() => {
-                    return Err(Failure::Unsent {
-                        reason: late("no connection"),
-                        fatal: false,
-                    });
-                }
-                None => {
-                    return Err(Failure::Ambiguous {
-                        reason: late("no whole answer"),
-                        timeout: true,
-                    });
-                }
-            };
+        let sent = self.transport.send(request, departure.clone());
+        let mut incoming = match within(until, sent).await {
+            Some(Ok(incoming)) => Ok(incoming),
+            Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
+                Err(Failure::Unsent { reason, fatal })
+            }
+            Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
+                Err(Failure::Ambiguous {
+                    reason,
+                    timeout: false,
+                })
+            }
+            None if departure.withdraw() => Err(Failure::Unsent {
+                reason: late("no connection"),
+                fatal: false,
+            }),
+            None => Err(Failure::Ambiguous {
+                reason: late("no whole answer"),
+                timeout: true,
+            }),
+        }?;
 
         let status = incoming.status.as_u16();
         let (after, malformed) = retry_after(&incoming.headers, self.store_state.clock.time());
         if malformed {
-            let text = format!(
-                "{}: an unreadable Retry-After was ignored",
-                messages::call_name(call)
-            );
-            observer.note(Note::new(Level::Warning, text).about(messages::fields(call, self)));
+            let text = format!("{}: an unreadable Retry-After was ignored", call.name());
+            observer.note(Note::warning(text, messages::fields(call, self)));
         }
         // Its body may take a while.
         if let (Some(after), 429 | 503) = (after, status) {

@@ -9,7 +9,6 @@ use http::{HeaderMap, Method};
 use tokio::time::Instant;
 
 use crate::client::attempt::Head;
-use crate::client::messages;
 use crate::client::observer::Observer;
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
@@ -86,11 +85,16 @@ pub trait SingleFlight: Send + Sync {
 impl fmt::Debug for Call {
     /// Shows nothing that the user wrote.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Call({})", messages::call_name(self))
+        write!(f, "Call({})", self.name())
     }
 }
 
 impl Call {
+    /// The call in words: method and path template, never the ids or the query.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path.shown())
+    }
+
     /// Whether it is a write. A write that is sent twice could do something twice.
     pub fn is_write(&self) -> bool {
         self.method != Method::GET

@@ -21,7 +21,6 @@ const MAX_KNOWN: usize = 8;
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The keys of a client and its handles; the last one is in use.
-#[derive(Default)]
 pub(super) struct Keys(Mutex<Vec<ApiKey>>);
 
 impl Keys {

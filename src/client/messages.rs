@@ -31,11 +31,6 @@ pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
 /// Why nothing is sent before a retry.
 pub(crate) const ATTEMPT_FAILED: &str = "the last attempt failed";
 
-/// A call in words: method and path template, never the ids or the query.
-pub(crate) fn call_name(call: &Call) -> String {
-    format!("{} {}", call.method, call.path.shown())
-}
-
 /// The fields of a log record about a call.
 pub(crate) fn fields(call: &Call, client: &Client) -> LogFields {
     let id = call.id.as_ref().filter(|_| call.lane != Lane::Analytics);
@@ -80,7 +75,7 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
         .map_or_else(String::new, |id| format!(" (request id {id})"));
     let text = format!(
         "{}: {} after {:.3} s{id}",
-        call_name(call),
+        call.name(),
         head.status,
         attempt.elapsed.as_secs_f64()
     );
@@ -103,7 +98,7 @@ pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> E
         ),
         None => ("not sent".to_owned(), Outcome::NotSent),
     };
-    let mut why = why.prefixed(format!("{}: {lead}", call_name(call)));
+    let mut why = why.prefixed(format!("{}: {lead}", call.name()));
     why.attempts = attempts;
     // A read that ran out of time has no outcome, wherever that was.
     let has_outcome = call.is_write() || why.kind != Kind::Timeout;
@@ -137,7 +132,7 @@ pub(crate) fn not_settled(client: &Client, fault: &Error) -> Note {
          request records it: {}",
         fault.message,
     );
-    Note::new(Level::Warning, text).about(fields_of_job(client, None, None).with(fault))
+    Note::warning(text, fields_of_job(client, None, None).with(fault))
 }
 
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
@@ -159,12 +154,12 @@ pub(crate) fn waits_for_budget(call: &Call, client: &Client, slot: Slot) -> Note
     let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
-        call_name(call),
+        call.name(),
         slot.at,
         slot.wait.as_secs_f64().ceil(),
     );
     let waiting = Waiting::new(why, slot.wait, slot.at);
-    Note::waiting(text, waiting).about(fields(call, client))
+    Note::waiting(text, waiting, fields(call, client))
 }
 
 /// The budget has no free request, and the call does not wait.
@@ -209,7 +204,7 @@ impl Failed<'_> {
     pub(crate) fn note(&self, attempt: &Attempt) -> Note {
         let text = format!(
             "{}: attempt {} failed after {:.3} s: {}",
-            call_name(self.call),
+            self.call.name(),
             attempt.number,
             attempt.elapsed.as_secs_f64(),
             attempt.error,
@@ -221,11 +216,11 @@ impl Failed<'_> {
             request_id: self.request_id(),
             ..fields(self.call, self.client)
         };
-        Note::new(Level::Warning, text).about(about)
+        Note::warning(text, about)
     }
 
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
-        let begin = format!("{}: {}", call_name(self.call), self.lead());
+        let begin = format!("{}: {}", self.call.name(), self.lead());
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
             if matches!(self.failure, Failure::Unreadable { body, .. } if is_page(body)) {
@@ -294,11 +289,8 @@ impl Failed<'_> {
     fn clip(&self, body: &[u8]) -> String {
         let body = String::from_utf8_lossy(body);
         let body = redacted(self.call, self.client, &body);
-        text::safe(
-            body.get(..body.floor_char_boundary(MAX_BODY))
-                .unwrap_or(&body),
-            MAX_BODY,
-        )
+        let (beginning, _) = body.split_at(body.floor_char_boundary(MAX_BODY));
+        text::safe(beginning, MAX_BODY)
     }
 
     fn service_message(&self, body: &[u8]) -> Option<String> {
@@ -426,9 +418,7 @@ fn header(call: &Call, client: &Client, value: &str) -> String {
 
 /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
 fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
-    let text = text
-        .get(..text.floor_char_boundary(MAX_SEARCHED))
-        .unwrap_or(text);
+    let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
     let prompt = call
         .prompt
         .as_ref()

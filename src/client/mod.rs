@@ -85,16 +85,12 @@ impl StoreState {
         let clock = store
             .as_ref()
             .map_or_else(Clock::system, |store| store.clock.clone());
-        let (exports, names) = (
-            store.clone().map(Exports::new),
-            store.clone().map(OnceNames),
-        );
         Arc::new(Self {
             clock,
-            store,
             ledgers: Mutex::default(),
-            exports,
-            names,
+            exports: store.clone().map(Exports::new),
+            names: store.clone().map(OnceNames),
+            store,
         })
     }
 
@@ -177,8 +173,7 @@ impl Client {
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
-        let same = Arc::ptr_eq(old, new)
-            || (self.is_for(new) && old.wire == new.wire && old.store == new.store);
+        let same = self.is_for(new) && old.wire == new.wire && old.store == new.store;
         same.then(|| Self {
             settings,
             ..self.clone()

@@ -1,6 +1,7 @@
 //! Reports of a running call to its caller. The caller shows them in a log, a callback or an exception's note.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -167,8 +168,8 @@ impl OpenWait {
         at <= deadline
     }
 
-    /// Announces the wait where that is due; to be called now and then.
-    pub(crate) fn announce(&mut self, observer: &dyn Observer, text: impl FnOnce() -> String) {
+    /// Announces the wait for `what` where that is due; to be called now and then.
+    pub(crate) fn announce(&mut self, observer: &dyn Observer, what: impl fmt::Display) {
         let lasts = self.begun.elapsed();
         let long = lasts > Waiting::LONG;
         if lasts >= self.min_logged && self.announced.replace(long) != Some(long) {
@@ -177,7 +178,8 @@ impl OpenWait {
                 until: None,
                 long,
             };
-            observer.note(Note::waiting(text(), waiting).about(self.fields.clone()));
+            let text = format!("{what}: waiting for it");
+            observer.note(Note::waiting(text, waiting, self.fields.clone()));
         }
     }
 }
@@ -192,11 +194,15 @@ impl Note {
         }
     }
 
+    pub(crate) fn warning(text: String, about: impl Into<About>) -> Self {
+        Self::new(Level::Warning, text).about(about)
+    }
+
     /// A line about a pause.
-    pub(crate) fn waiting(text: String, waiting: Waiting) -> Self {
+    pub(crate) fn waiting(text: String, waiting: Waiting, about: LogFields) -> Self {
         Self {
             waiting: Some(waiting),
-            ..Self::new(Level::Info, text)
+            ..Self::new(Level::Info, text).about(about)
         }
     }
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::client::admission::Admitted;
-use crate::client::attempt::{Failure, Head, MAX_ERROR_BODY};
+use crate::client::attempt::{Failure, MAX_ERROR_BODY};
 use crate::client::call::{Answer, Call, DecodeError};
 use crate::client::observer::{Observer, Span};
 use crate::client::policy::{self, Pace, Refusal, RetryPlan};
@@ -97,8 +96,12 @@ impl Received {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
                 lock(&self.client.shared.retry_quota).give_back(self.tries.last_retry);
-                self.client
-                    .answered(&self.call, &self.answer.head, &mut self.tries, observer);
+                let (head, tries) = (&self.answer.head, &mut self.tries);
+                let attempt = tries.attempted(Some(head.status), None, String::new(), true);
+                if observer.options().debugs {
+                    observer.note(messages::answered(&self.call, &self.client, head, attempt));
+                }
+                tries.end(None, observer);
                 return Ok(value);
             }
             Err(error) => error.into(),
@@ -198,7 +201,7 @@ impl Client {
             let admitted = self
                 .admit(call, budget.as_ref(), deadline, &mut tries.waited, observer)
                 .await;
-            let Admitted { permit, ticket } = admitted.map_err(|why| {
+            let (permit, ticket) = admitted.map_err(|why| {
                 messages::not_admitted(call, why, std::mem::take(&mut tries.failed))
             })?;
             if call.is_write() && !observer.leaves() {
@@ -267,15 +270,6 @@ impl Client {
             self.pause(call, pause, &what, why, observer).await;
             tries.waited = pause;
         }
-    }
-
-    /// Notes that an attempt and its call succeeded.
-    fn answered(&self, call: &Call, head: &Head, tries: &mut Tries, observer: &dyn Observer) {
-        let attempt = tries.attempted(Some(head.status), None, String::new(), true);
-        if observer.options().debugs {
-            observer.note(messages::answered(call, self, head, attempt));
-        }
-        tries.end(None, observer);
     }
 
     /// Notes and logs that an attempt has failed.

@@ -1,5 +1,7 @@
 //! Periods as people name them ("2026-01", "last week"): the days they have, their names, and the period before each.
 
+use std::str::FromStr;
+
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::fmt::strtime;
 use jiff::{Span, ToSpan as _};
@@ -238,10 +240,8 @@ fn calendar(words: &str) -> Result<Period, String> {
         return calendar(&format!("{year}-{number:02}")).map_err(|_| unknown());
     }
     let (year, rest) = words.split_at_checked(4).ok_or_else(unknown)?;
-    let year_number = year.parse().ok().filter(|number| *number > 0);
-    let year_number: i16 = year_number
-        .filter(|_| is_number(year))
-        .ok_or_else(unknown)?;
+    let year_number = digits(year, 4).filter(|number| *number > 0);
+    let year_number: i16 = year_number.ok_or_else(unknown)?;
     let begin = |month: i8, day: i8| Date::new(year_number, month, day).ok();
     let (from, kind) = if rest.is_empty() {
         (begin(1, 1), PeriodKind::Year)
@@ -293,7 +293,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// A number of that many digits.
-fn digits(text: &str, count: usize) -> Option<i8> {
+fn digits<T: FromStr>(text: &str, count: usize) -> Option<T> {
     text.parse()
         .ok()
         .filter(|_| text.len() == count && is_number(text))

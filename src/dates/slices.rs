@@ -85,8 +85,7 @@ pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Resul
     if every.is_some() {
         slices.retain(|days| days.from <= today);
         if slices.is_empty() {
-            let why = format!("the range has not begun: today is {today} in UTC");
-            return refuse(why);
+            return refuse(format!("the range has not begun: today is {today} in UTC"));
         }
     }
     Ok(slices)

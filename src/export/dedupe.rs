@@ -142,7 +142,7 @@ struct SeenPage {
 }
 
 /// The rows of the last pages, or of all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// The last row of each key.
     rows: ShardedMap<SeenRow>,
@@ -152,7 +152,7 @@ pub(crate) struct Seen {
     pages: VecDeque<SeenPage>,
     count: u32,
     /// How many pages are remembered; `None`: all.
-    window: Option<usize>,
+    pub(crate) window: Option<usize>,
     /// A hash of every page, also outside the window: some ten bytes a page.
     fingerprints: ShardedMap<()>,
 }
@@ -160,18 +160,9 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
-            rows: ShardedMap::default(),
-            earlier: HashMap::default(),
-            pages: VecDeque::new(),
-            count: 0,
             window,
-            fingerprints: ShardedMap::default(),
+            ..Self::default()
         }
-    }
-
-    /// From now on, remembers every page.
-    pub(crate) fn remember_all(&mut self) {
-        self.window = None;
     }
 
     /// Whether a page with the same keys came before. Only keys are compared: a service that

@@ -144,23 +144,12 @@ fn was(count: u64) -> &'static str {
 /// All findings so far: one entry a kind, but one a slice for listings that were cut off.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    totals: Option<Totals>,
-    found: Vec<Finding>,
+    /// The totals that the export began with.
+    pub(super) totals: Option<Totals>,
+    pub(super) found: Vec<Finding>,
 }
 
 impl Findings {
-    pub(crate) fn new(totals: Option<Totals>) -> Self {
-        Self {
-            totals,
-            found: Vec::new(),
-        }
-    }
-
-    /// The totals that the export began with.
-    pub(crate) fn totals(&self) -> Option<Totals> {
-        self.totals
-    }
-
     /// Findings from a page as a whole; returns the new ones.
     pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool) -> Vec<Finding> {
         let (mut fresh, received) = (Vec::new(), page.rows.len());
@@ -221,10 +210,6 @@ impl Findings {
             fresh.extend(self.tell(Finding::Differing(differing as u64)));
         }
         fresh
-    }
-
-    pub(crate) fn texts(&self) -> Vec<String> {
-        self.found.iter().map(ToString::to_string).collect()
     }
 
     /// Adds to the entry of the same kind, or makes one; `Some` if it is new.

@@ -39,8 +39,8 @@ pub(super) async fn ask(
         .await;
     let lock = match mem::take(&mut *lock(&flight.state)) {
         FlightState::Landed(page) => {
-            return FetchedPage::stored(&service.listing, export, &page)
-                .map_err(|fault| fault.error(exports.0.store.path()));
+            let path = exports.0.store.path();
+            return FetchedPage::stored(&service.listing, export, &page, path);
         }
         FlightState::Ours(lock) => Some(lock),
         FlightState::Waiting => None,
@@ -73,7 +73,6 @@ impl PageFlight {
     async fn wait(&self, deadline: Instant, observer: &dyn Observer) -> Result<FlightState> {
         let why = "another call is fetching the same page";
         let mut wait = OpenWait::new(why, self.about.clone());
-        let text = || format!("{why}: waiting for it");
         let late = || {
             messages::too_late(
                 self.deadline,
@@ -86,24 +85,23 @@ impl PageFlight {
             match timeout_at(step, &mut queue).await {
                 Ok(queue) => break queue,
                 Err(_) if step == deadline => return Err(late()),
-                Err(_) => wait.announce(observer, text),
+                Err(_) => wait.announce(observer, why),
             }
         };
         loop {
             let claim = self.exports.claim(self.export, self.offset);
-            match self.exports.0.store.within(deadline, claim).await {
-                Ok(PageClaim::Stored(page)) => return Ok(FlightState::Landed(page)),
-                Ok(PageClaim::Ours(file)) => {
+            let claimed = self.exports.0.store.within(deadline, claim).await;
+            match claimed.map_err(|error| {
+                error.prefixed(", because the store could not be asked for the page again: ")
+            })? {
+                PageClaim::Stored(page) => return Ok(FlightState::Landed(page)),
+                PageClaim::Ours(file) => {
                     return Ok(FlightState::Ours(PageLock {
                         _file: file,
                         _queue: queue,
                     }));
                 }
-                Ok(PageClaim::Taken) => wait.announce(observer, text),
-                Err(error) => {
-                    return Err(error
-                        .prefixed(", because the store could not be asked for the page again: "));
-                }
+                PageClaim::Taken => wait.announce(observer, why),
             }
             if !wait.pause(deadline).await {
                 return Err(late());

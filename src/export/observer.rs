@@ -28,7 +28,7 @@ pub struct Relay {
 
 #[derive(Default)]
 struct RelayState {
-    listener: Option<Arc<dyn Observer>>,
+    listener: Option<Arc<dyn ExportObserver>>,
     kept: Vec<Note>,
     ended: Vec<Box<dyn Span>>,
     /// The options of the caller that listened last: pages were prefetched for it.
@@ -37,10 +37,10 @@ struct RelayState {
 
 impl Relay {
     /// Sends the kept notes and all later ones to `listener`, until the guard is dropped.
-    pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
+    pub fn listen(self: &Arc<Self>, listener: &Arc<dyn ExportObserver>) -> Listening {
         let (kept, ended) = {
             let mut state = self.state();
-            state.listener = Some(Arc::clone(&listener));
+            state.listener = Some(Arc::clone(listener));
             state.options = listener.options();
             (
                 std::mem::take(&mut state.kept),
@@ -78,27 +78,6 @@ impl Relay {
     }
 }
 
-impl Observer for Relay {
-    fn note(&self, note: Note) {
-        let mut state = self.state();
-        let Some(listener) = state.listener.clone() else {
-            return state.kept.push(note);
-        };
-        // Outside the lock: a listener may need one that a caller of `listen` holds.
-        drop(state);
-        listener.note(note);
-    }
-
-    fn span_ended(&self, span: Box<dyn Span>) {
-        let mut state = self.state();
-        let Some(listener) = state.listener.clone() else {
-            return state.ended.push(span);
-        };
-        drop(state);
-        listener.span_ended(span);
-    }
-}
-
 /// See [`Relay::asked`].
 struct Asked {
     relay: Arc<Relay>,
@@ -107,7 +86,13 @@ struct Asked {
 
 impl Observer for Asked {
     fn note(&self, note: Note) {
-        self.relay.note(note);
+        let mut state = self.relay.state();
+        let Some(listener) = state.listener.clone() else {
+            return state.kept.push(note);
+        };
+        // Outside the lock: a listener may need one that a caller of `listen` holds.
+        drop(state);
+        listener.note(note);
     }
 
     fn options(&self) -> ObserverOptions {
@@ -115,7 +100,12 @@ impl Observer for Asked {
     }
 
     fn span_ended(&self, span: Box<dyn Span>) {
-        self.relay.span_ended(span);
+        let mut state = self.relay.state();
+        let Some(listener) = state.listener.clone() else {
+            return state.ended.push(span);
+        };
+        drop(state);
+        listener.span_ended(span);
     }
 }
 

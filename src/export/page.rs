@@ -1,5 +1,6 @@
 //! A page on its way from a source to the pager.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,7 +20,7 @@ pub trait Source: Send + Sync + 'static {
     /// Gets a page. `more` is sent as soon as the answer promises another page, so that the next request leaves before this page
     /// is parsed.
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
@@ -68,10 +69,16 @@ impl FetchedPage {
         }
     }
 
-    /// A page of an export in the store.
-    pub(crate) fn stored(listing: &Listing, export: i64, page: &StoredPage) -> Result<Self, Fault> {
-        let damaged =
-            |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
+    /// A page of an export in the store at `path`.
+    pub(crate) fn stored(
+        listing: &Listing,
+        export: i64,
+        page: &StoredPage,
+        path: &Path,
+    ) -> Result<Self> {
+        let damaged = |why| {
+            Fault::Damaged(format!("page {} of export {export}: {why}", page.offset)).error(path)
+        };
         let decoded = listing.decode(&page.body).map_err(damaged)?;
         Ok(Self::new(decoded, page.asked))
     }

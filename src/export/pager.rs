@@ -119,7 +119,10 @@ impl Pager {
             ahead: VecDeque::new(),
             seen,
             cursors,
-            findings: Findings::new(place.totals),
+            findings: Findings {
+                totals: place.totals,
+                found: Vec::new(),
+            },
             relay: Arc::new(Relay::default()),
             position,
         }
@@ -132,7 +135,8 @@ impl Pager {
 
     /// All findings so far, in words.
     pub fn warnings(&self) -> Vec<String> {
-        self.findings.texts()
+        let found = self.findings.found.iter();
+        found.map(ToString::to_string).collect()
     }
 
     /// How many requests were sent, retries included.
@@ -142,12 +146,12 @@ impl Pager {
 
     /// The totals at the beginning of the export; `None` before the first page.
     pub fn totals(&self) -> Option<Totals> {
-        self.findings.totals()
+        self.findings.totals
     }
 
     /// Searches for repeats in all pages from now on. A caller that keeps all rows has the memory for it.
     pub fn remember_all(&mut self) {
-        self.seen.remember_all();
+        self.seen.window = None;
     }
 
     /// The next page, or `None` at the end. If the future is dropped, its requests are cancelled, and the next call sends
@@ -164,36 +168,25 @@ impl Pager {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
-        let listening = self
-            .relay
-            .listen(Arc::<dyn ExportObserver>::clone(observer));
-        if self.ahead.is_empty() {
-            let first = self.ask(0, self.rows_left());
-            self.ahead.push_back(first);
-        }
+        let listening = self.relay.listen(observer);
         // Taken out of the queue first: if this future is dropped, so are the requests.
         let mut waiting = std::mem::take(&mut self.ahead);
-        let Some(mut next) = waiting.pop_front() else {
-            return Err(Error::new(Kind::Internal, "no page was asked for"));
-        };
+        let mut next = waiting.pop_front().unwrap_or_else(|| self.ask(0));
         let ended_before = next.task.is_finished();
+        let further = u64::from(next.limit);
         if waiting.is_empty()
             && self.is_predictable
             && self.paging.prefetch > 0
+            && self.rows_left().is_none_or(|left| left > further)
             && (&mut next.promise).await.is_ok()
         {
-            let left = self
-                .rows_left()
-                .map(|left| left.saturating_sub(u64::from(next.limit)));
-            if left != Some(0) {
-                waiting.push_back(self.ask(u64::from(next.limit), left));
-            }
+            waiting.push_back(self.ask(further));
         }
         let came = match next.came().await {
             // This page was prefetched, and was refused by the budget or the throttle before the caller waited for it. That answer is
             // old, so the page is requested again.
             Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
-                self.ask(0, self.rows_left()).came().await?
+                self.ask(0).came().await?
             }
             came => came?,
         };
@@ -243,7 +236,7 @@ impl Pager {
     ) -> Result<CheckedPage> {
         let received = page.rows.len();
         let identities = self.position.identities(identities);
-        let by_offset = self.position.is_by_offset();
+        let by_offset = self.position.by_offset;
         let cut_off = page.has_more && self.place().listing.paged_by() == PagedBy::Nothing;
         page.has_more &= !cut_off;
         if page.has_more {
@@ -256,10 +249,9 @@ impl Pager {
                 ));
             }
         }
-        let (cursor, refused) = match self.next_cursor(&page) {
-            Ok(cursor) => (cursor, None),
-            Err(error) => (None, Some(error)),
-        };
+        let cursor = self.next_cursor(&page);
+        // If its cursor is refused, this page's rows are handed out before the error.
+        let cursor = cursor.map_err(|error| self.broken = Some(error));
         // After a short page, repeated rows are expected, and are no change of the data.
         let expected = self.position.may_repeat();
         let mut fresh = self.findings.page(&page, limit, by_offset);
@@ -269,7 +261,7 @@ impl Pager {
 
         let overlap = self.position.overlap(&identities);
         fresh.extend(self.findings.overlap(overlap, received));
-        let skip = overlap + self.position.skip(received - overlap);
+        let skip = overlap + self.position.skip.min(received - overlap);
         let until = match by_offset {
             true => self
                 .place()
@@ -298,7 +290,7 @@ impl Pager {
             .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
         // Whether all rows fit and the next cursor is valid. If not, a checkpoint names this page again.
-        let whole = fit <= most && refused.is_none();
+        let whole = fit <= most && cursor.is_ok();
         let mut rows = page.rows;
         let count = fit.min(most);
         if count < fit || kept.is_some() {
@@ -319,14 +311,14 @@ impl Pager {
             after: None,
             rows: handed,
             by_row: false,
-            received: u32::try_from(received).unwrap_or(u32::MAX),
-            limit,
-            overlap: u32::try_from(overlap).unwrap_or_default(),
+            received,
+            limit: limit as usize,
+            overlap,
             kept: kept.map(Vec::into_boxed_slice),
             whole,
             has_more: page.has_more,
             totals: page.totals,
-            cursor,
+            cursor: cursor.unwrap_or_default(),
             days: self.position.days(),
         };
         let is_whole = position.kept.is_none();
@@ -335,12 +327,10 @@ impl Pager {
             // Each slice is a query of its own. Equal cursors of two slices are no loop.
             self.cursors.clear();
         }
-        self.is_predictable = !self.position.is_irregular() && is_whole && rows.is_plain();
+        self.is_predictable = !self.place().irregular && is_whole && rows.is_plain();
         self.seen.forget(self.place().offset);
         self.handed += count as u64;
         self.finished = self.place().done || (!page.has_more && !whole);
-        // This page is complete, so its rows are handed out before the error.
-        self.broken = refused;
         Ok(CheckedPage {
             rows,
             findings: fresh,
@@ -379,15 +369,15 @@ impl Pager {
             if self.is_over() || self.rows_left().is_some_and(|left| ahead >= left) {
                 break;
             }
-            let left = self.rows_left().map(|left| left.saturating_sub(ahead));
-            let page = self.ask(ahead, left);
+            let page = self.ask(ahead);
             self.ahead.push_back(page);
         }
     }
 
-    /// Requests the page that begins `further` rows after the next one. The caller needs `left` rows from there on.
-    fn ask(&self, further: u64, left: Option<u64>) -> PendingPage {
+    /// Requests the page that begins `further` rows after the next one.
+    fn ask(&self, further: u64) -> PendingPage {
         let place = self.place();
+        let left = self.rows_left().map(|left| left.saturating_sub(further));
         let page_size = u64::from(place.page_size);
         let offset = place.offset.saturating_add(further);
         // A full page is requested if some of its rows may be repeats: after a short page, after a page that was handed out in part,
@@ -404,7 +394,7 @@ impl Pager {
             limit,
             regular: self.position.is_by_position(),
         };
-        let page = self.source.fetch(wanted, sender, self.relay.asked());
+        let page = Arc::clone(&self.source).fetch(wanted, sender, self.relay.asked());
         let task = tokio::spawn(async move {
             let fetched = page.await?;
             let identities = fetched.page.rows.identities();

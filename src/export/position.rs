@@ -23,11 +23,11 @@ pub struct PagePosition {
     /// Whether positions in the page may differ from positions in the table.
     pub(super) by_row: bool,
     /// How many rows came.
-    pub(super) received: u32,
+    pub(super) received: usize,
     /// How many were asked for.
-    pub(super) limit: u32,
+    pub(super) limit: usize,
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
-    pub(super) overlap: u32,
+    pub(super) overlap: usize,
     /// Their positions in the answer, if they are not simply the first ones.
     pub(super) kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
@@ -92,8 +92,9 @@ pub(crate) struct ExportPosition {
     near: VecDeque<(usize, u64)>,
     /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are rows of the page in
     /// the middle of the resumed export; it may now come as several shorter pages.
-    skip: usize,
-    by_offset: bool,
+    pub(crate) skip: usize,
+    /// Whether the pages' offsets tell them apart.
+    pub(crate) by_offset: bool,
     /// The slices that the range is read in; none where it is read as a whole.
     slices: Vec<Slice>,
 }
@@ -145,19 +146,9 @@ impl ExportPosition {
         identities
     }
 
-    /// Whether the pages' offsets tell them apart.
-    pub(crate) fn is_by_offset(&self) -> bool {
-        self.by_offset
-    }
-
-    /// How many of the `received` rows of the next page, without its overlap, were handed out before.
-    pub(crate) fn skip(&self, received: usize) -> usize {
-        self.skip.min(received)
-    }
-
     /// How many of the next page's first rows repeat the last rows of short pages, if they have no key.
     pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
-        if !self.is_irregular() || rows.iter().any(Identity::has_key) {
+        if !self.place.irregular || rows.iter().any(Identity::has_key) {
             return 0;
         }
         let seen = self.place.seen();
@@ -169,17 +160,12 @@ impl ExportPosition {
 
     /// Whether rows of the next page may have been handed out before.
     pub(crate) fn may_repeat(&self) -> bool {
-        self.is_irregular() || self.skip > 0
+        self.place.irregular || self.skip > 0
     }
 
     /// Whether the next page's offset is the position of its first row in the listing.
     pub(crate) fn is_by_position(&self) -> bool {
         self.by_offset && !self.place.irregular
-    }
-
-    /// Whether a page was short: rows may come twice, and offsets are not positions.
-    pub(crate) fn is_irregular(&self) -> bool {
-        self.place.irregular
     }
 
     /// The offset after the last row that can come twice of those at `place` and before.
@@ -202,9 +188,7 @@ impl ExportPosition {
         if page.by_row {
             page.kept = None;
         }
-        let left = self
-            .skip
-            .saturating_sub((page.received - page.overlap) as usize);
+        let left = self.skip.saturating_sub(page.received - page.overlap);
         self.skip = if page.has_more { left } else { 0 };
         let place = &mut self.place;
         let offset = place.offset;
@@ -214,8 +198,8 @@ impl ExportPosition {
             } else {
                 page.limit
             };
-            place.offset = offset.saturating_add(step.into());
-            let until = offset.saturating_add(page.limit.max(page.received).into());
+            place.offset = offset.saturating_add(step as u64);
+            let until = offset.saturating_add(page.limit.max(page.received) as u64);
             self.near.push_back((page.rows.len(), until));
             // Each short page starts within those before it, which can bring their rows again.
             let is_past = |(_, until): &mut (_, u64)| *until <= place.offset;
@@ -228,7 +212,7 @@ impl ExportPosition {
             place.skip = self.skip.min(near);
             near
         } else {
-            place.offset = offset.saturating_add(page.received.into());
+            place.offset = offset.saturating_add(page.received as u64);
             place.cursor.clone_from(&page.cursor);
             self.skip
         };

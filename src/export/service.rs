@@ -27,32 +27,29 @@ const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
 /// The number of first bytes that are compared with the body before. Equal first rows mean that the same page came again.
 const MAX_COMPARED: usize = 1024;
-/// A service refuses a cursor with one of these statuses.
-const REFUSED: [u16; 4] = [400, 404, 410, 422];
 
 /// Whether the service may have refused the cursor that it was sent.
 pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
-    error.status.is_some_and(|status| REFUSED.contains(&status))
+    matches!(error.status, Some(400 | 404 | 410 | 422))
 }
 
-/// The pages of a listing, from the service. A clone is the same.
-#[derive(Clone)]
+/// The pages of a listing, from the service.
 pub struct ServicePages {
     pub client: Client,
-    pub listing: Arc<Listing>,
+    pub listing: Listing,
     /// A hash of the last body's first bytes. A body that comes again promises nothing, because the export would never end.
-    last: Arc<AtomicU64>,
+    last: AtomicU64,
     /// Whether the service found a cursor and the dates too long.
-    is_too_long: Arc<AtomicBool>,
+    is_too_long: AtomicBool,
 }
 
 impl ServicePages {
     pub fn new(client: Client, listing: Listing) -> Self {
         Self {
             client,
-            listing: Arc::new(listing),
-            last: Arc::default(),
-            is_too_long: Arc::default(),
+            listing,
+            last: AtomicU64::default(),
+            is_too_long: AtomicBool::default(),
         }
     }
 
@@ -61,8 +58,13 @@ impl ServicePages {
         messages::fields_of_job(&self.client, self.listing.project_id.as_deref(), None)
     }
 
-    fn call(&self, wanted: &PageRequest, cursor_alone: bool) -> Result<Call> {
-        let listing = &*self.listing;
+    fn call(
+        &self,
+        wanted: &PageRequest,
+        flight: Option<Arc<dyn SingleFlight>>,
+        cursor_alone: bool,
+    ) -> Result<Call> {
+        let listing = &self.listing;
         let mut query = match cursor_alone {
             true => Vec::new(),
             false => listing.part(wanted.days).query,
@@ -80,6 +82,7 @@ impl ServicePages {
         let path = Template::own(listing.path.clone());
         Ok(Call {
             query,
+            flight,
             is_other: !listing.is_known(),
             ..self.client.read(path, listing.project()?)
         })
@@ -95,18 +98,14 @@ impl ServicePages {
         observer: &dyn Observer,
     ) -> Result<Received> {
         let cursor_alone = wanted.cursor.is_some() && self.is_too_long.load(Ordering::Relaxed);
-        let call = |cursor_alone| {
-            let flight = flight.clone();
-            self.call(wanted, cursor_alone)
-                .map(|call| Call { flight, ..call })
-        };
-        let call_now = call(cursor_alone)?;
-        match self.client.fetch(call_now, deadline, observer).await {
+        let call = self.call(wanted, flight.clone(), cursor_alone)?;
+        match self.client.fetch(call, deadline, observer).await {
             Err(error)
                 if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone =>
             {
                 self.is_too_long.store(true, Ordering::Relaxed);
-                self.client.fetch(call(true)?, deadline, observer).await
+                let call = self.call(wanted, flight, true)?;
+                self.client.fetch(call, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
             Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
@@ -170,28 +169,27 @@ impl ServicePages {
 
 impl Source for ServicePages {
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>> {
-        let pages = self.clone();
         async move {
-            let received = pages
-                .fetch_page(&wanted, None, &mut pages.client.deadline(), &*observer)
+            let received = self
+                .fetch_page(&wanted, None, &mut self.client.deadline(), &*observer)
                 .await?;
             let body = &received.answer.body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
-            let endpoint = pages.listing.endpoint();
+            let endpoint = self.listing.endpoint();
             let is_promised = endpoint.totals
-                && pages.last.swap(digest, Ordering::Relaxed) != digest
+                && self.last.swap(digest, Ordering::Relaxed) != digest
                 && endpoint
                     .key
                     .is_some_and(|key| promises_more(body, key, wanted.limit));
             if is_promised && more.send(()).is_ok() {
                 yield_now().await;
             }
-            let page = received.read(&*observer, |answer| pages.listing.decode(&answer.body))?;
+            let page = received.read(&*observer, |answer| self.listing.decode(&answer.body))?;
             Ok(FetchedPage::new(page, wanted.limit))
         }
         .boxed()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::Client;
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Note, Observer};
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::flight;
@@ -81,7 +81,7 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
             "the totals are returned, but the store could not keep them: {}",
             error.message
         );
-        observer.note(Note::new(Level::Warning, text).about(service.about().with(&error)));
+        observer.note(Note::warning(text, service.about().with(&error)));
     }
     Ok(totals)
 }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Note, Observer};
 use crate::client::policy::MIN_TIME_LEFT;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
@@ -65,13 +65,11 @@ pub(super) async fn keep(
         "a page is returned, although the store could not keep it yet: {}",
         fault.message
     );
-    observer.note(Note::new(Level::Warning, text).about(service.about().with(&fault)));
+    observer.note(Note::warning(text, service.about().with(&fault)));
     Ok(())
 }
 
-pub(super) struct StoredPages(Arc<StoredExport>);
-
-struct StoredExport {
+pub(super) struct StoredPages {
     service: ServicePages,
     exports: Exports,
     page_size: u32,
@@ -90,32 +88,70 @@ impl StoredPages {
         page_size: u32,
         refresh: bool,
     ) -> Self {
-        let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
-        Self(Arc::new(StoredExport {
+        Self {
             service,
             exports,
             page_size,
             refresh,
-            export,
-            leads_to,
-        }))
+            export: Mutex::default(),
+            leads_to: std::sync::Mutex::default(),
+        }
     }
 }
 
 impl Source for StoredPages {
     /// Never promises another page.
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         _more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>> {
-        let range = Arc::clone(&self.0);
-        async move { range.fetch(wanted, &*observer).await }.boxed()
+        async move {
+            let mut deadline = self.service.client.deadline();
+            let look = async {
+                let export = self.export(wanted.days).await?;
+                let is_led_to = self.is_led_to(&export, &wanted).await?;
+                let found = match is_led_to {
+                    true => self.find(&export, &wanted).await?,
+                    false => Err(wanted.offset),
+                };
+                Ok((export, is_led_to, found))
+            };
+            let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
+            let start = match found {
+                Ok(page) => {
+                    let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
+                    let page = self.read(export.id, &page)?;
+                    return Ok(FetchedPage::new(without(page, skip), limit));
+                }
+                Err(offset) => offset,
+            };
+            let mut asking = PageRequest {
+                offset: start,
+                limit: self.page_size,
+                ..wanted.clone()
+            };
+            let kept_in = keeps.then_some(&export);
+            let mut page = self
+                .ask(kept_in, &asking, &mut deadline, &*observer)
+                .await?;
+            let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
+            if page.has_more && skip >= page.rows.len() && skip > 0 {
+                // The page is short, so the row is not where its offset says.
+                asking.offset = wanted.offset;
+                page = self
+                    .ask(kept_in, &asking, &mut deadline, &*observer)
+                    .await?;
+                (skip, limit) = (0, self.page_size);
+            }
+            Ok(FetchedPage::new(without(page, skip), limit))
+        }
+        .boxed()
     }
 }
 
-impl StoredExport {
+impl StoredPages {
     /// The export of a slice, or of the whole range.
     async fn export(&self, days: Option<Slice>) -> Result<Export> {
         let mut known = self.export.lock().await;
@@ -131,47 +167,6 @@ impl StoredExport {
             .begin(range, Content::Pages, self.page_size, self.refresh);
         let (_, export) = known.insert((days, begun.await?));
         Ok(export.clone())
-    }
-
-    async fn fetch(
-        self: Arc<Self>,
-        wanted: PageRequest,
-        observer: &dyn Observer,
-    ) -> Result<FetchedPage> {
-        let mut deadline = self.service.client.deadline();
-        let look = async {
-            let export = self.export(wanted.days).await?;
-            let is_led_to = self.is_led_to(&export, &wanted).await?;
-            let found = match is_led_to {
-                true => self.find(&export, &wanted).await?,
-                false => Err(wanted.offset),
-            };
-            Ok((export, is_led_to, found))
-        };
-        let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
-        let start = match found {
-            Ok(page) => {
-                let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
-                let page = self.read(export.id, &page)?;
-                return Ok(FetchedPage::new(without(page, skip), limit));
-            }
-            Err(offset) => offset,
-        };
-        let mut asking = PageRequest {
-            offset: start,
-            limit: self.page_size,
-            ..wanted.clone()
-        };
-        let kept_in = keeps.then_some(&export);
-        let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
-        let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
-        if page.has_more && skip >= page.rows.len() && skip > 0 {
-            // The page is short, so the row is not where its offset says.
-            asking.offset = wanted.offset;
-            page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
-            (skip, limit) = (0, self.page_size);
-        }
-        Ok(FetchedPage::new(without(page, skip), limit))
     }
 
     /// Whether the export's pages lead to the wanted one. With cursors, another process may have begun
@@ -191,10 +186,10 @@ impl StoredExport {
 
     /// Reads a stored page, and remembers the page that it leads to.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
-        let page = FetchedPage::stored(&self.service.listing, export, stored);
-        let page = page.map_err(|fault| fault.error(self.exports.0.store.path()))?;
-        self.remember_next(export, stored.offset, &page.page);
-        Ok(page.page)
+        let path = self.exports.0.store.path();
+        let page = FetchedPage::stored(&self.service.listing, export, stored, path)?.page;
+        self.remember_next(export, stored.offset, &page);
+        Ok(page)
     }
 
     /// Remembers the page that a stored page leads to.

@@ -52,10 +52,9 @@ impl HttpTransport {
         static PROVIDER: Once = Once::new();
         // An error only means that the provider is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let (reads, writes) = (build(settings, MAX_READS)?, build(settings, 0)?);
         Ok(Arc::new(Self {
-            reads,
-            writes,
+            reads: build(settings, MAX_READS)?,
+            writes: build(settings, 0)?,
             proxy: proxy::of_settings(settings),
         }))
     }
@@ -252,39 +251,35 @@ fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
     }
 }
 
-/// The outermost error of type `T` in the chain. An `io::Error` does not report its inner error as `source`, so look inside.
-fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<T>() {
-            return Some(found);
+/// An error and its causes, the outermost first. An `io::Error` does not report its inner error as `source`, so look inside.
+fn chain<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        let io = error.downcast_ref::<io::Error>();
+        match io.and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => error.source(),
         }
-        let inner = error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        if let Some(found) = inner.and_then(|inner| find(inner)) {
-            return Some(found);
-        }
-        next = error.source();
-    }
-    None
+    })
+}
+
+/// The outermost error of type `T` in the chain.
+fn find<T: StdError + 'static>(error: &reqwest::Error) -> Option<&T> {
+    chain(error).find_map(|error| error.downcast_ref())
 }
 
 /// The kind of the innermost `io::Error`: its wrappers have no kind of their own.
-fn io_kind(error: &(dyn StdError + 'static)) -> Option<ErrorKind> {
-    let outer = find::<io::Error>(error)?;
-    let inner = outer.get_ref().and_then(|inner| io_kind(inner));
-    inner
-        .or_else(|| outer.source().and_then(io_kind))
-        .or(Some(outer.kind()))
+fn io_kind(error: &reqwest::Error) -> Option<ErrorKind> {
+    let all = chain(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    all.last().map(io::Error::kind)
 }
 
-fn root_cause(error: &dyn StdError) -> String {
-    let mut root = error;
-    while let Some(source) = root.source() {
-        root = source;
-    }
-    root.to_string()
+fn root_cause(error: &reqwest::Error) -> String {
+    chain(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn connect_words(error: &reqwest::Error) -> Message {
@@ -318,28 +313,33 @@ fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> 
         has_login,
     } = proxy;
     let root = root_cause(error);
-    let (why, advice) = if error.is_dns() {
-        let why = format!("the host name of the proxy {proxy} could not be resolved ({root})");
-        (why, Advice::CheckProxy {})
-    } else if io_kind(error) == Some(ErrorKind::ConnectionRefused) {
-        let why = format!("the proxy {proxy} refused the connection");
-        (why, Advice::CheckProxy {})
-    } else if root == PROXY_407 {
-        let (why, advice) = match has_login {
-            true => (
-                "refuses the user name or password of its URL",
-                Advice::CheckProxy {},
-            ),
-            false => ("asks for a user name and password", Advice::ProxyLogin {}),
-        };
-        (format!("the proxy {proxy} {why} (407)"), advice)
-    } else {
-        let why = match root.strip_prefix("tunnel error: ")? {
-            // Neither a 200 nor a 407: hyper-util does not say which.
-            "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
-            why => why,
-        };
-        return Some(format!("the proxy {proxy} made no connection ({why})").into());
+    let (why, advice) = match root.as_str() {
+        _ if error.is_dns() => (
+            format!("the host name of the proxy {proxy} could not be resolved ({root})"),
+            Advice::CheckProxy {},
+        ),
+        _ if io_kind(error) == Some(ErrorKind::ConnectionRefused) => (
+            format!("the proxy {proxy} refused the connection"),
+            Advice::CheckProxy {},
+        ),
+        PROXY_407 if *has_login => (
+            format!("the proxy {proxy} refuses the user name or password of its URL (407)"),
+            Advice::CheckProxy {},
+        ),
+        PROXY_407 => (
+            format!("the proxy {proxy} asks for a user name and password (407)"),
+            Advice::ProxyLogin {},
+        ),
+        _ => {
+            let why = match root.strip_prefix("tunnel error: ")? {
+                // Neither a 200 nor a 407: hyper-util does not say which.
+                "unsuccessful" => {
+                    "it refused CONNECT, as with a 403: it may not allow this address"
+                }
+                why => why,
+            };
+            return Some(format!("the proxy {proxy} made no connection ({why})").into());
+        }
     };
     Some(message![why, advice])
 }

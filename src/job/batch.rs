@@ -121,22 +121,20 @@ impl Batch {
 impl JobState {
     /// The job or error of a job whose caller was interrupted; `None` if it was not begun, or was handed out.
     fn known(self) -> Option<Ended> {
-        let (outcome, text) = match self {
+        let unconfirmed = |outcome, text: String| {
+            Err(Error::new(Kind::UnconfirmedWrite, text).with_outcome(Some(outcome)))
+        };
+        let result = match self {
             Self::Waiting | Self::Taken => return None,
             Self::Ended(ended) => return Some(*ended),
-            Self::Running(job) => {
-                return Some(Ended {
-                    result: Ok(*job),
-                    last: None,
-                });
-            }
-            Self::Creating => (
+            Self::Running(job) => Ok(*job),
+            Self::Creating => unconfirmed(
                 Outcome::Unknown,
                 "its creation was under way when the call was interrupted: look on the platform before \
                  you create it again"
                     .to_owned(),
             ),
-            Self::Created(id) => (
+            Self::Created(id) => unconfirmed(
                 Outcome::Applied,
                 format!(
                     "job {} was created, and its answer was lost when the call was interrupted: do not \
@@ -145,11 +143,7 @@ impl JobState {
                 ),
             ),
         };
-        let error = Error::new(Kind::UnconfirmedWrite, text).with_outcome(Some(outcome));
-        Some(Ended {
-            result: Err(error),
-            last: None,
-        })
+        Some(Ended { result, last: None })
     }
 }
 

@@ -78,19 +78,17 @@ impl Job {
         if !raw.is_object() {
             return Err(json::wrong_type(&raw, "an object"));
         }
-        let text = |path: &str| -> Result<Option<String>, String> {
-            match raw.pointer(&format!("/{}", path.replace('.', "/"))) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::String(text)) => Ok(Some(text.clone())),
-                Some(other) => Err(format!("{path}: {}", json::wrong_type(other, "a string"))),
-            }
+        let text = |path: &str| match raw.pointer(&format!("/{}", path.replace('.', "/"))) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(format!("{path}: {}", json::wrong_type(other, "a string"))),
         };
-        let needed = |path: &str| -> Result<String, String> {
+        let needed = |path: &str| {
             text(path)?
                 .filter(|text| !text.is_empty())
                 .ok_or_else(|| format!("{path}: missing, null or empty"))
         };
-        let instant = |path: &str| -> Result<Option<Timestamp>, String> {
+        let instant = |path: &str| {
             let parse =
                 |text: String| parse_instant(&text).map_err(|error| format!("{path}: {error}"));
             text(path)?.map(parse).transpose()
@@ -179,10 +177,7 @@ async fn write(
     creating: Option<Arc<Creating>>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let body =
-        serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 })).map_err(|error| {
-            Error::argument(format!("the prompt cannot be written as JSON: {error}"))
-        })?;
+    let body = serde_json::json!({ "prompt": &*prompt.0 }).to_string();
     let path = if to.is_some() { MESSAGE } else { CREATE_JOB };
     let call = Call {
         method: Method::POST,

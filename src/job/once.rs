@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::client::observer::{About, Level, LogFields, Note, OpenWait, UnrecordedJob};
+use crate::client::observer::{About, LogFields, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal, messages};
 use crate::clock::timestamp;
 use crate::config::account::check_name;
@@ -64,8 +64,8 @@ pub async fn write(
     };
     let claimed = claim(client, &names, &key, &write, observer).await;
     let lock = match claimed.map_err(Error::or_not_sent)? {
-        Claim::Ours(lock) => lock,
-        Claim::Created(job, at) => {
+        Ok(lock) => lock,
+        Err((job, at)) => {
             let job = known_job(job, project).map_err(Error::or_not_sent)?;
             if let (None, Some(at)) = (to, at) {
                 client.new_jobs().add(&job.project, &job.id, at);
@@ -94,16 +94,31 @@ pub async fn write(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(not_noted(client, &key, &job, &fault));
+                let (id, why) = (job.id.as_str(), fault.message.to_string());
+                let text = format!(
+                    "the request under the name {key} was carried out for job {}, but the store could not record it \
+                     ({why}): its outcome counts as unknown until that is recorded",
+                    safe(id, MAX_SEGMENT),
+                );
+                let fields = about(client, &key, Some(id)).with(&fault);
+                let about = UnrecordedJob {
+                    job: id.to_owned(),
+                    name: key.name,
+                    why,
+                    fields,
+                };
+                observer.note(Note::warning(text, About::Unrecorded(Box::new(about))));
             }
             Ok(job)
         }
         Err(mut error) => {
             if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
                 let exists = error.outcome == Some(Outcome::Applied);
-                error
-                    .message
-                    .push(how_to_resolve(&key, write.message_to, exists));
+                error.message.push(Advice::ResolveName {
+                    name: key.name,
+                    job: write.message_to,
+                    exists,
+                });
             } else if let Some(fault) = fault {
                 let text = format!(
                     "nothing was done under the name {key}, but the store could not record that ({}): its \
@@ -111,7 +126,7 @@ pub async fn write(
                     fault.message
                 );
                 let about = about(client, &key, None).with(&fault);
-                observer.note(Note::new(Level::Warning, text).about(about));
+                observer.note(Note::warning(text, about));
             }
             Err(error)
         }
@@ -168,21 +183,15 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
     })
 }
 
-enum Claim {
-    /// The name is free, and no other call sends its request meanwhile.
-    Ours(FileLock),
-    /// Its job, and when the request was sent: the service may not know a new job yet.
-    Created(CreatedJob, Option<Instant>),
-}
-
-/// Waits until a name's job is known, or its request is this call's to send.
+/// Waits until a name's request is this call's to send, or its job is known. `Err` has the job, and when the request was sent:
+/// the service may not know a new job yet.
 async fn claim(
     client: &Client,
     names: &OnceNames,
     key: &OnceKey,
     write: &NamedWrite,
     observer: &dyn JobObserver,
-) -> Result<Claim> {
+) -> Result<Result<FileLock, (CreatedJob, Option<Instant>)>> {
     let deadline = client.deadline();
     let mut wait = OpenWait::new(
         "another call under this name is under way",
@@ -191,7 +200,7 @@ async fn claim(
     loop {
         let found = names.claim(key.clone(), write.clone());
         match names.0.store.within(deadline, found).await? {
-            NameRecord::Free(lock) => return Ok(Claim::Ours(lock)),
+            NameRecord::Free(lock) => return Ok(Ok(lock)),
             NameRecord::Taken(Creation {
                 job: Some(job),
                 begun,
@@ -203,11 +212,11 @@ async fn claim(
                     false => (client.now() - begun).max(0).unsigned_abs(),
                 };
                 let at = Instant::now().checked_sub(Duration::from_millis(age));
-                return Ok(Claim::Created(job, at));
+                return Ok(Err((job, at)));
             }
-            NameRecord::Taken(creation) => return Err(unknown(key, creation)),
+            NameRecord::Taken(creation) => return Err(taken(key, creation, true)),
             NameRecord::Creating => {}
-            NameRecord::OtherOwner(creation) => return Err(of_another_owner(key, creation)),
+            NameRecord::OtherOwner(creation) => return Err(taken(key, creation, false)),
             NameRecord::OtherWrite(used) => {
                 let used = match &used.message_to {
                     to if *to == write.message_to => "with another prompt".to_owned(),
@@ -220,9 +229,10 @@ async fn claim(
                 ));
             }
         }
-        wait.announce(observer, || {
-            format!("another call under the name {key} is under way: waiting for it")
-        });
+        wait.announce(
+            observer,
+            format_args!("another call under the name {key} is under way"),
+        );
         if !wait.pause(deadline).await {
             let message = format!(
                 "not sent within its deadline of {} s: another call under the name {key} is still under way; try again",
@@ -247,65 +257,36 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
     })
 }
 
-/// The error of a name whose outcome is unknown.
-fn unknown(key: &OnceKey, creation: Creation) -> Error {
-    let begun = timestamp(creation.begun);
-    Error::new(
-        Kind::UnconfirmedWrite,
-        message![
-            format!(
-                "not sent: a request under the name {key} began at {begun:.0}, and it is unknown whether it was carried \
-                 out: look on the platform"
-            ),
-            how_to_resolve(key, creation.message_to, false),
-        ],
-    )
-    .with_outcome(Some(Outcome::Unknown))
-}
-
-/// The error of a name that another owner used for the same prompt at this address: a key or an organization that
-/// changed is far more likely than two jobs that are the same.
-fn of_another_owner(key: &OnceKey, creation: Creation) -> Error {
-    let what = match &creation.job {
-        Some(CreatedJob { id, .. }) => format!("its job is {}", safe(id, MAX_SEGMENT)),
+/// The error of a name whose outcome is unknown, or that another owner used for the same prompt at this address: a key or an
+/// organization that changed is far more likely than two jobs that are the same.
+fn taken(key: &OnceKey, creation: Creation, is_ours: bool) -> Error {
+    let job = creation.job.map(|job| job.id);
+    let outcome = match &job {
+        Some(id) => format!("its job is {}", safe(id, MAX_SEGMENT)),
         None => "it is unknown whether it was carried out: look on the platform".to_owned(),
     };
-    let what = format!(
-        "not sent: the name {key} was used for this prompt in project '{}' at {:.0}, with another API key or another \
-         organization, and {what}",
-        key.project_id,
-        timestamp(creation.begun),
-    );
-    let exists = creation.job.is_some();
-    let job = creation.job.map(|job| job.id).or(creation.message_to);
-    let advice = how_to_resolve(key, job, exists);
+    let begun = timestamp(creation.begun);
+    let what = match is_ours {
+        true => {
+            format!("not sent: a request under the name {key} began at {begun:.0}, and {outcome}")
+        }
+        false => format!(
+            "not sent: the name {key} was used for this prompt in project '{}' at {begun:.0}, with another API key or another \
+             organization, and {outcome}",
+            key.project_id,
+        ),
+    };
+    let advice = Advice::ResolveName {
+        name: key.name.clone(),
+        exists: job.is_some(),
+        job: job.or(creation.message_to),
+    };
     Error::new(Kind::UnconfirmedWrite, message![what, advice]).with_outcome(Some(Outcome::Unknown))
-}
-
-fn how_to_resolve(key: &OnceKey, job: Option<String>, exists: bool) -> Advice {
-    let name = key.name.clone();
-    Advice::ResolveName { name, job, exists }
 }
 
 /// The fields of a log record about a name.
 fn about(client: &Client, key: &OnceKey, job: Option<&str>) -> LogFields {
     messages::fields_of_job(client, Some(&key.project_id), job)
-}
-
-fn not_noted(client: &Client, key: &OnceKey, job: &Job, fault: &Error) -> Note {
-    let (id, why) = (job.id.as_str(), fault.message.to_string());
-    let text = format!(
-        "the request under the name {key} was carried out for job {}, but the store could not record it ({why}): its \
-         outcome counts as unknown until that is recorded",
-        safe(id, MAX_SEGMENT),
-    );
-    let about = UnrecordedJob {
-        name: key.name.clone(),
-        job: id.to_owned(),
-        why,
-        fields: about(client, key, Some(id)).with(fault),
-    };
-    Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
 /// A request under way: its note in the store. No other call sends the same meanwhile.

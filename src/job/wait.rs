@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, ready};
-use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::client::observer::{About, Level, LogFields, Note, Observer};
+use crate::client::observer::{About, LogFields, Note, Observer};
 use crate::client::policy::spread;
 use crate::client::{Client, messages};
 use crate::config::url::Segment;
@@ -146,15 +146,16 @@ impl Target {
 
 /// Polls until the job is final. If this call wrote to the job, each error has the outcome of that write, and not that of a poll:
 /// a poll that was not sent does not allow another write.
-pub fn wait<'a>(
-    client: &'a Client,
-    target: Target,
-    wait: &'a Wait,
-    observer: &'a dyn JobObserver,
-) -> impl Future<Output = Result<Job>> + Send + 'a {
-    let written = target.rest_first;
-    until_final(client, target, wait, observer).map_err(move |error| {
-        if written {
+pub async fn wait(
+    client: &Client,
+    mut target: Target,
+    wait: &Wait,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let ended = until_final(client, &mut target, wait, observer).await;
+    ended.map_err(|error| {
+        observer.failed(target.last);
+        if target.rest_first {
             error.with_outcome(Some(Outcome::Applied))
         } else {
             error
@@ -164,7 +165,7 @@ pub fn wait<'a>(
 
 async fn until_final(
     client: &Client,
-    target: Target,
+    target: &mut Target,
     wait: &Wait,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
@@ -172,7 +173,6 @@ async fn until_final(
     let until = wait.timeout.map(|timeout| begun + timeout);
     let settled = begun + wait.settle;
     let mut stale = !wait.settle.is_zero();
-    let mut last = target.last;
     let mut unknown_statuses = Vec::new();
     let about = || {
         let (project, id) = (target.project.as_str(), target.id.as_str());
@@ -218,11 +218,11 @@ async fn until_final(
                 if is_final && !stale {
                     let named = target.is_named;
                     let what = format!("job {} failed", job.id.shown());
-                    observer.failed(Some(job));
+                    target.last = Some(job);
                     let message = message![what, Advice::LookAtJob { named }];
                     return Err(Error::new(Kind::JobFailed, message));
                 }
-                last = Some(job);
+                target.last = Some(job);
                 None
             }
             // The next poll may succeed, or the job may not exist yet.
@@ -234,13 +234,10 @@ async fn until_final(
             {
                 Some(error)
             }
-            Err(error) => {
-                observer.failed(last);
-                return Err(error);
-            }
+            Err(error) => return Err(error),
         };
         if until.is_some_and(|until| Instant::now() >= until) {
-            return Err(too_late(&target.id, wait.timeout, last, failure, observer));
+            return Err(too_late(target, wait.timeout, failure));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
         let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
@@ -253,7 +250,6 @@ async fn until_final(
             && until.is_some_and(|until| at > until)
         {
             // The service asks for a longer pause than the wait has left.
-            observer.failed(last);
             return Err(error);
         }
         if asked {
@@ -291,23 +287,16 @@ async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
-fn too_late(
-    id: &Segment,
-    timeout: Option<Duration>,
-    last: Option<Job>,
-    failure: Option<Error>,
-    observer: &dyn JobObserver,
-) -> Error {
-    let status = last
-        .as_ref()
-        .map_or("never seen", |job| job.status.as_str());
+fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) -> Error {
+    let (id, last) = (&target.id, target.last.as_ref());
+    let status = last.map_or("never seen", |job| job.status.as_str());
     let mut message = message![format!(
         "job {} was not final after {} s (last status: {}",
         id.shown(),
         timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),
     )];
-    match &last {
+    match last {
         // After a message, a final status may be the old one.
         Some(job) if job.is_final() => message.push(")"),
         Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => {
@@ -321,7 +310,6 @@ fn too_late(
             message.push(Advice::WaitForJob { job: id.shown() });
         }
     }
-    observer.failed(last);
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
@@ -346,5 +334,5 @@ fn unknown_status(job: &Job, fields: LogFields) -> Note {
         job.id.shown(),
     );
     let fields = Box::new(fields);
-    Note::new(Level::Warning, text).about(About::UnknownStatus { status, fields })
+    Note::warning(text, About::UnknownStatus { status, fields })
 }

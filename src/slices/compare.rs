@@ -179,16 +179,45 @@ impl Compared {
         Self::of(&periods, totals)
     }
 
-    fn of(periods: &[PeriodCounts; 2], [totals, totals_before]: [Totals; 2]) -> Self {
-        let (table, paces) = joined(periods);
+    /// A path that is missing in one of the periods had no reader in it.
+    fn of([now, before]: &[PeriodCounts; 2], [totals, totals_before]: [Totals; 2]) -> Self {
+        let here = now
+            .paths
+            .iter()
+            .map(|(key, path, counts)| (path, *counts, before.counts(*key).unwrap_or_default()));
+        let gone = before
+            .paths
+            .iter()
+            .filter(|(key, ..)| now.counts(*key).is_none());
+        let gone = gone.map(|(_, path, counts)| (path, Counts::default(), *counts));
+        let paths: Vec<_> = here.chain(gone).collect();
+        let judged = ReaderKind::ALL.map(|kind| {
+            let pair = |(_, now, before): &(_, Counts, Counts)| Pair {
+                before: kind.of(*before),
+                now: kind.of(*now),
+            };
+            let pairs: Vec<_> = paths.iter().map(pair).collect();
+            let pace = SitePace::of(&pairs);
+            (pace, pace.significant(&pairs), pairs)
+        });
+        let mut rows = RowsBuilder::new(COLUMNS, None, paths.len());
+        for (at, (path, ..)) in paths.iter().enumerate() {
+            let mut cells = vec![Cell::Text(path)];
+            for (_, significant, pairs) in &judged {
+                let flag = significant.get(at).copied().unwrap_or_default();
+                cells.extend(pairs.get(at).into_iter().flat_map(|pair| counted(*pair)));
+                cells.push(Cell::Bool(flag));
+            }
+            rows.push(cells);
+        }
         Self {
-            table,
+            table: table_of(rows),
             totals,
             totals_before,
             warnings: Vec::new(),
             requests: 0,
             running: Vec::new(),
-            paces,
+            paces: judged.map(|(pace, ..)| pace),
         }
     }
 }
@@ -235,40 +264,6 @@ fn integer(cell: Cell<'_>) -> i64 {
         Cell::Integer(value) => value,
         _ => 0,
     }
-}
-
-/// Both periods as a table, and the pace of each kind. A path that is missing in one had no reader in it.
-fn joined([now, before]: &[PeriodCounts; 2]) -> (Table, [SitePace; 3]) {
-    let here = now
-        .paths
-        .iter()
-        .map(|(key, path, counts)| (path, *counts, before.counts(*key).unwrap_or_default()));
-    let gone = before
-        .paths
-        .iter()
-        .filter(|(key, ..)| now.counts(*key).is_none());
-    let gone = gone.map(|(_, path, counts)| (path, Counts::default(), *counts));
-    let paths: Vec<_> = here.chain(gone).collect();
-    let judged = ReaderKind::ALL.map(|kind| {
-        let pair = |(_, now, before): &(_, Counts, Counts)| Pair {
-            before: kind.of(*before),
-            now: kind.of(*now),
-        };
-        let pairs: Vec<_> = paths.iter().map(pair).collect();
-        let pace = SitePace::of(&pairs);
-        (pace, pace.significant(&pairs), pairs)
-    });
-    let mut rows = RowsBuilder::new(COLUMNS, None, paths.len());
-    for (at, (path, ..)) in paths.iter().enumerate() {
-        let mut cells = vec![Cell::Text(path)];
-        for (_, significant, pairs) in &judged {
-            let flag = significant.get(at).copied().unwrap_or_default();
-            cells.extend(pairs.get(at).into_iter().flat_map(|pair| counted(*pair)));
-            cells.push(Cell::Bool(flag));
-        }
-        rows.push(cells);
-    }
-    (table_of(rows), judged.map(|(pace, ..)| pace))
 }
 
 /// The counts of both periods, their difference and the growth.

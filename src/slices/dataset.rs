@@ -26,7 +26,7 @@ use crate::listing::rows::Rows;
 use crate::slices::reader::{pager, read_pages};
 use crate::store::{Content, FinishedExport, FinishedExports};
 use crate::table::layout::Layout;
-use crate::table::{Table, TableBuilder, arrow_field, number};
+use crate::table::{TableBuilder, arrow_field, number};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
 
@@ -188,7 +188,24 @@ pub async fn rows(
     let mut builder = TableBuilder::new(Layout::of(endpoint.fields));
     read(endpoint, stored, &export, &mut builder).await?;
     let settled = export.is_final(settle_days, now);
-    batches(&export, settled, &builder.finish(), &schema(endpoint))
+    let (schema, table) = (schema(endpoint), builder.finish());
+    let batch = |rows: &Rows| {
+        let count = rows.len();
+        let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
+        let extra = rows.iter().map(|row| row.other.map(Value::to_string));
+        let extra: ArrayRef = Arc::new(extra.collect::<StringArray>());
+        let project = std::iter::repeat_n(&export.project_id, count);
+        let mut all: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(project)),
+            day(export.days.from),
+            day(export.days.to),
+        ];
+        all.extend(rows.columns.iter().map(Column::array));
+        all.push(Arc::new(BooleanArray::from(vec![settled; count])));
+        all.push(extra);
+        RecordBatch::try_new(Arc::clone(&schema), all).map_err(Error::bug)
+    };
+    table.chunks().map(batch).collect()
 }
 
 /// Adds all rows of a slice to `builder`, read as a client reads them; returns the findings, in words.
@@ -217,34 +234,6 @@ pub(crate) async fn read(
     Ok(read.1)
 }
 
-/// The rows of a slice in the columns of a dataset.
-fn batches(
-    FinishedExport {
-        project_id, days, ..
-    }: &FinishedExport,
-    settled: bool,
-    table: &Table,
-    schema: &SchemaRef,
-) -> Result<Vec<RecordBatch>> {
-    let batch = |rows: &Rows| {
-        let count = rows.len();
-        let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
-        let extra = rows.iter().map(|row| row.other.map(Value::to_string));
-        let extra: ArrayRef = Arc::new(extra.collect::<StringArray>());
-        let project = std::iter::repeat_n(project_id, count);
-        let mut all: Vec<ArrayRef> = vec![
-            Arc::new(StringArray::from_iter_values(project)),
-            day(days.from),
-            day(days.to),
-        ];
-        all.extend(rows.columns.iter().map(Column::array));
-        all.push(Arc::new(BooleanArray::from(vec![settled; count])));
-        all.push(extra);
-        RecordBatch::try_new(Arc::clone(schema), all).map_err(Error::bug)
-    };
-    table.chunks().map(batch).collect()
-}
-
 /// The pages of an export in the store.
 struct DatasetPages {
     stored: FinishedExports,
@@ -254,15 +243,15 @@ struct DatasetPages {
 
 impl Source for DatasetPages {
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>> {
-        let (stored, listing, export) = (self.stored.clone(), self.listing.clone(), self.export);
         async move {
+            let (stored, export) = (&self.stored, self.export);
             let page = stored.page(export, wanted.offset).await?;
-            FetchedPage::stored(&listing, export, &page).map_err(|fault| stored.fault(&fault))
+            FetchedPage::stored(&self.listing, export, &page, stored.store.path())
         }
         .boxed()
     }

@@ -55,10 +55,6 @@ impl Pair {
         i128::from(self.before) + i128::from(self.now)
     }
 
-    fn is_typical(self) -> bool {
-        self.before > 0 && self.now > 0 && float(self.both()) >= LEAST_TYPICAL
-    }
-
     /// The change as a share of what was before; `None` if that was nothing.
     pub fn growth(self) -> Option<f64> {
         (self.before != 0).then(|| float(self.change()) / float(self.before.into()))
@@ -80,7 +76,9 @@ pub struct SitePace {
 
 impl SitePace {
     pub fn of(pairs: &[Pair]) -> Self {
-        let mut typical: Vec<_> = pairs.iter().copied().filter(|it| it.is_typical()).collect();
+        let is_typical =
+            |it: &Pair| it.before > 0 && it.now > 0 && float(it.both()) >= LEAST_TYPICAL;
+        let mut typical: Vec<_> = pairs.iter().copied().filter(is_typical).collect();
         let ratio = if typical.len() < LEAST_FOR_PACE {
             let sum = |of: fn(&Pair) -> i64| pairs.iter().map(|it| i128::from(of(it))).sum();
             match (sum(|it| it.now), sum(|it| it.before)) {
@@ -294,7 +292,13 @@ impl Per {
     fn count(self, days: Slice) -> i32 {
         match self {
             Self::Day => days.count(),
-            Self::WorkingDay => workdays(days),
+            // From Monday to Friday.
+            Self::WorkingDay => {
+                let (count, first) = (days.count(), days.from.weekday().since(Weekday::Monday));
+                let rest = (0..count % 7).filter(|day| (i32::from(first) + day) % 7 < 5);
+                let rest = i32::try_from(rest.count()).unwrap_or_default();
+                count / 7 * 5 + rest
+            }
         }
     }
 }
@@ -346,12 +350,4 @@ impl SiteChange {
             other: (opposing.or(nearest)).and_then(|(per, value)| Some((per?, value))),
         }
     }
-}
-
-/// The number of days from Monday to Friday.
-fn workdays(days: Slice) -> i32 {
-    let (count, first) = (days.count(), days.from.weekday().since(Weekday::Monday));
-    let rest = (0..count % 7).filter(|day| (i32::from(first) + day) % 7 < 5);
-    let rest = i32::try_from(rest.count()).unwrap_or_default();
-    count / 7 * 5 + rest
 }

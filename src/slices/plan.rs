@@ -46,7 +46,11 @@ pub async fn plan(
     slices: Vec<Slice>,
     of: Subject,
 ) -> Result<Plan> {
-    let mut planned = Vec::with_capacity(slices.len());
+    let mut plan = Plan {
+        content: of.content,
+        slices: Vec::with_capacity(slices.len()),
+        hours: None,
+    };
     let mut neighbours = None;
     for slice in slices {
         let stored = stored_slice(client, of, project, slice).await?;
@@ -63,14 +67,10 @@ pub async fn plan(
                 of.endpoint.max_page_size,
             );
         }
-        planned.push(cost);
+        plan.slices.push(cost);
     }
-    let requests = planned.iter().map(|slice| slice.requests).sum();
-    Ok(Plan {
-        content: of.content,
-        slices: planned,
-        hours: hours(client, requests).await?,
-    })
+    plan.hours = hours(client, plan.requests()).await?;
+    Ok(plan)
 }
 
 /// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.
@@ -96,13 +96,28 @@ pub(crate) struct StoredSlice {
 impl StoredSlice {
     /// The slice's cost, by its own exports in the store.
     pub(crate) fn cost(&self, of: Subject, slice: Slice) -> PlannedSlice {
-        let (missing, cached) = (u64::from(!self.cached), u64::from(self.cached));
-        match of.content {
-            Content::Totals => cost(slice, missing, cached, true),
-            Content::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
-                cost(slice, missing, cached, true)
-            }
-            Content::Pages => pages(slice, &self.pages, of.endpoint.max_page_size),
+        let (stock, page_size) = (&self.pages, of.endpoint.max_page_size);
+        if of.content == Content::Totals || of.endpoint.paged_by == PagedBy::Nothing {
+            return cost(slice, u64::from(!self.cached), self.cached.into());
+        }
+        if let Some(cached) = &stock.finished {
+            return cost(slice, 0, cached.pages);
+        }
+        // The number of pages in the last export.
+        let known =
+            stock
+                .latest
+                .as_ref()
+                .map(|export: &Export| match export.page_size == page_size {
+                    true => export.pages,
+                    false => export.rows.div_ceil(u64::from(page_size)),
+                });
+        let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
+        let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
+        PlannedSlice {
+            exact: false,
+            estimated: known.is_some(),
+            ..cost(slice, requests, cached)
         }
     }
 }
@@ -157,12 +172,13 @@ fn range(client: &Client, of: Subject, project: &Segment, slice: Slice) -> Range
     )
 }
 
-fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> PlannedSlice {
+/// A cost that is known.
+fn cost(slice: Slice, requests: u64, cached: u64) -> PlannedSlice {
     PlannedSlice {
         slice,
         requests,
         cached,
-        exact,
+        exact: true,
         estimated: false,
     }
 }
@@ -194,25 +210,5 @@ impl PlannedSlice {
         let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
         self.estimated = mean.is_some();
-    }
-}
-
-fn pages(slice: Slice, stock: &StoredRange, page_size: u32) -> PlannedSlice {
-    if let Some(cached) = &stock.finished {
-        return cost(slice, 0, cached.pages, true);
-    }
-    // The number of pages in the last export.
-    let known = stock
-        .latest
-        .as_ref()
-        .map(|export: &Export| match export.page_size == page_size {
-            true => export.pages,
-            false => export.rows.div_ceil(u64::from(page_size)),
-        });
-    let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
-    let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
-    PlannedSlice {
-        estimated: known.is_some(),
-        ..cost(slice, requests, cached, false)
     }
 }

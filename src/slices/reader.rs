@@ -120,7 +120,7 @@ impl<'a> SliceReader<'a> {
         match of.content {
             Content::Totals => {
                 let relay = Arc::new(Relay::default());
-                let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
+                let _listening = relay.listen(&self.observer);
                 let asked = relay.asked();
                 let totals = source::totals(client, &listing, &*asked);
                 let totals = in_time(self.until, totals).await;

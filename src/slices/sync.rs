@@ -113,8 +113,8 @@ impl<'a> Queue<'a> {
         } else {
             &mut self.due
         };
-        let at = if failing && !queue.is_empty() {
-            fastrand::usize(..queue.len())
+        let at = if failing {
+            fastrand::usize(..queue.len().max(1))
         } else {
             0
         };
@@ -159,11 +159,11 @@ pub async fn sync(
     let mut sync = Sync::default();
     let mut reader = SliceReader::new(client, observer);
     reader.until = wanted.until.and_then(|until| {
-        let left = u64::try_from(until.saturating_sub(client.now())).unwrap_or(0);
+        let left = until.saturating_sub(client.now()).max(0).unsigned_abs();
         Instant::now().checked_add(Duration::from_millis(left))
     });
     let lock = lock(exports, on_running, &reader).await;
-    sync.ended = sync.fill(client, wanted, reader, lock).await.err();
+    sync.ended = sync.fill(wanted, reader, lock).await.err();
     sync
 }
 
@@ -190,7 +190,7 @@ async fn lock(
                 format!("{text}, so nothing was sent: try again when it has ended"),
             ));
         }
-        wait.announce(&*reader.observer, || format!("{text}: waiting for it"));
+        wait.announce(&*reader.observer, text);
         sleep(LOCK_POLL).await;
     }
 }
@@ -198,37 +198,31 @@ async fn lock(
 impl Sync {
     async fn fill(
         &mut self,
-        client: &Client,
         wanted: &SyncScope,
         mut reader: SliceReader<'_>,
         lock: Result<Option<SyncLock>>,
     ) -> Result<()> {
-        let mut queue = self.look(client, wanted, &reader).await?;
-        self.forecast(client, &queue, &reader).await?;
+        let mut queue = self.look(wanted, &reader).await?;
+        self.forecast(&queue, &reader).await?;
         // A sync that may not fill the store also reports how much is left.
         let _lock = lock?;
-        let ended = self.fetch(client, &mut queue, &mut reader).await;
+        let ended = self.fetch(&mut queue, &mut reader).await;
         self.filled.requests = reader.requests;
-        ended.and(self.forecast(client, &queue, &reader).await)
+        ended.and(self.forecast(&queue, &reader).await)
     }
 
     /// Counts what is left, and logs it if the number is new.
-    async fn forecast(
-        &mut self,
-        client: &Client,
-        queue: &Queue<'_>,
-        reader: &SliceReader<'_>,
-    ) -> Result<()> {
+    async fn forecast(&mut self, queue: &Queue<'_>, reader: &SliceReader<'_>) -> Result<()> {
         let left = queue.least();
         let is_new = left > 0 && left != self.filled.left;
         self.filled.left = left;
-        self.filled.hours = hours(client, left).await?;
+        self.filled.hours = hours(reader.client, left).await?;
         if is_new {
             let hours = self.filled.hours.map_or_else(String::new, |hours| {
                 format!("; hours at the request budget: {hours}")
             });
             let text = format!("missing requests: at least {left}{hours}");
-            let about = messages::fields_of_job(client, None, None);
+            let about = messages::fields_of_job(reader.client, None, None);
             reader
                 .observer
                 .note(Note::new(Level::Info, text).about(about));
@@ -241,7 +235,6 @@ impl Sync {
     /// of a slice stand together, so that no listing waits for all of another.
     async fn look<'a>(
         &mut self,
-        client: &Client,
         wanted: &'a SyncScope,
         reader: &SliceReader<'_>,
     ) -> Result<Queue<'a>> {
@@ -249,7 +242,7 @@ impl Sync {
         for project in &wanted.projects {
             for &slice in &wanted.slices {
                 for &of in &wanted.of {
-                    let stored = stored_slice(client, of, project, slice).await?;
+                    let stored = stored_slice(reader.client, of, project, slice).await?;
                     let open = reader.may_change(slice);
                     self.filled.slices += 1;
                     self.filled.open += u64::from(open);
@@ -274,12 +267,7 @@ impl Sync {
         })
     }
 
-    async fn fetch(
-        &mut self,
-        client: &Client,
-        queue: &mut Queue<'_>,
-        reader: &mut SliceReader<'_>,
-    ) -> Result<()> {
+    async fn fetch(&mut self, queue: &mut Queue<'_>, reader: &mut SliceReader<'_>) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
             let left = queue.len() as u64;
@@ -297,7 +285,7 @@ impl Sync {
             let fetched = self.fetch_slice(of, project, slice, reader).await;
             if fetched.is_err() {
                 // Some of its pages may have come.
-                let stored = stored_slice(client, of, project, slice).await;
+                let stored = stored_slice(reader.client, of, project, slice).await;
                 due.least = stored.map_or(due.least, |stored| stored.cost(of, slice).requests);
             }
             match fetched {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, Transaction, params};
+use rusqlite::{Connection, Row, ToSql, Transaction, params};
 
 use super::{account, write};
 use crate::clock::Millis;
@@ -15,7 +15,7 @@ use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::flights::PageQueues;
 use crate::store::lock::{SyncLock, take_sync};
-use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
+use crate::store::pages::{self, StoredPage, days, first, pack, page_size, totals, whole, wire};
 use crate::text::named_enum;
 
 /// The time after its last page in which an unfinished export is resumed, if its range may still change.
@@ -151,12 +151,11 @@ impl Exports {
                      AND date_from IS NOT NULL AND date_to IS NOT NULL
                  GROUP BY date_from, date_to",
             )?;
-            let ranges = found.query_map((account, &range.project_id, &range.path), |row| {
-                Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
-            })?;
-            Ok(ranges
-                .filter_map(rusqlite::Result::transpose)
-                .collect::<rusqlite::Result<_>>()?)
+            let ranges = found
+                .query_and_then((account, &range.project_id, &range.path), |row| {
+                    Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
+                })?;
+            ranges.filter_map(Result::transpose).collect()
         };
         self.read(look).await
     }
@@ -235,21 +234,13 @@ impl Exports {
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.find(export, pages::AT, offset).await
+        let find = move |connection: &mut _| pages::find(connection, export, pages::AT, offset);
+        self.0.store.run(find).await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.find(export, pages::BEFORE, offset).await
-    }
-
-    async fn find(
-        &self,
-        export: i64,
-        is_it: &'static str,
-        offset: u64,
-    ) -> Result<Option<StoredPage>> {
-        let find = move |connection: &mut _| pages::find(connection, export, is_it, offset);
+        let find = move |connection: &mut _| pages::find(connection, export, pages::BEFORE, offset);
         self.0.store.run(find).await
     }
 
@@ -278,37 +269,33 @@ fn stored_range(
         content.as_str()
     ];
     let find = |which: &str, more: &[&dyn ToSql]| {
-        let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
-        exports
-            .query_row(&*[of_range, more].concat(), export)
-            .optional()
+        let sql = format!("{OF_RANGE} {which}");
+        first(transaction, &sql, &*[of_range, more].concat(), export)
     };
-    let finished = match range.settles {
-        None => None,
-        Some(settles) => find(STILL_FINAL, params![settles, now])?,
-    };
+    // None if the range is never final: SQL compares nothing with NULL.
+    let finished = find(STILL_FINAL, params![range.settles, now])?;
     let latest = find(FINISHED, &[])?;
     // An unfinished export is not resumed after a later one has finished.
-    let unfinished = find(UNFINISHED, params![page_size])?
+    let mut unfinished = find(UNFINISHED, params![page_size])?
         .filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-    let mut stock = StoredRange {
-        finished,
-        unfinished,
-        latest,
-    };
-    if let Some(export) = &mut stock.unfinished {
+    if let Some(export) = &mut unfinished {
         let walk = Walk::of(transaction, export.id)?;
         (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
         let last = "SELECT max(seen) FROM page WHERE export = ?1";
         let seen: Option<Millis> = transaction.query_row(last, [export.id], |row| row.get(0))?;
         // A time in the future was written before the clock was set back.
-        let age = now.saturating_sub(seen.unwrap_or(export.begun));
-        let age = age.saturating_abs();
+        let age = now
+            .saturating_sub(seen.unwrap_or(export.begun))
+            .saturating_abs();
         if !is_final(export.begun, range.settles, now) && age > MAX_RESUME_AGE {
-            stock.unfinished = None;
+            unfinished = None;
         }
     }
-    Ok(stock)
+    Ok(StoredRange {
+        finished,
+        unfinished,
+        latest,
+    })
 }
 
 /// The exports of a range. With each condition below, an index finds the row in a few steps. A test checks SQLite's plan.
@@ -320,7 +307,7 @@ const STILL_FINAL: &str =
     "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
-fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
+fn export(row: &Row<'_>) -> Result<Export, Fault> {
     let count = |column| {
         let number = row.get::<_, Option<i64>>(column);
         number.map(|number| number.map_or(0, whole))
@@ -347,8 +334,9 @@ fn put(
     now: Millis,
 ) -> Result<bool, Fault> {
     // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
-    let finished = transaction.query_row(IS_FINISHED, [export], |row| row.get(0));
-    if finished.optional()? == Some(true) {
+    let is_finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
+    let finished = first(transaction, is_finished, [export], |row| Ok(row.get(0)?));
+    if finished? == Some(true) {
         return Ok(true);
     }
     // The export begins with its first request, which may have waited for the budget. If a page came before its request by the
@@ -395,9 +383,8 @@ fn put(
         return Ok(false);
     }
     let walk = Walk::of(transaction, export)?;
-    transaction.execute(
-        "UPDATE export SET finished = ?2, pages = ?3, rows = ?4
-         WHERE id = ?1 AND finished IS NULL AND (kind = 'totals' OR ?5)",
+    let finished = transaction.execute(
+        "UPDATE export SET finished = ?2, pages = ?3, rows = ?4 WHERE id = ?1 AND (kind = 'totals' OR ?5)",
         (
             export,
             page.seen,
@@ -413,10 +400,8 @@ fn put(
             transaction.execute(stray, (export, wire(offset)))?;
         }
     }
-    Ok(transaction.query_row(IS_FINISHED, [export], |row| row.get(0))?)
+    Ok(finished > 0)
 }
-
-const IS_FINISHED: &str = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
 
 /// The way through an export's pages, from the first one on as a pager goes.
 #[derive(Default)]

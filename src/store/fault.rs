@@ -58,22 +58,47 @@ impl From<io::Error> for Fault {
 impl Fault {
     /// The crate's error for the store at `path`.
     pub fn error(&self, path: &Path) -> Error {
-        let (kind, text) = match self {
-            Self::Sqlite(error) => sqlite(error),
-            Self::Deleted(_) | Self::Late | Self::Thread(_) => (Kind::Store, self.text()),
-            _ => (Kind::Configuration, self.text()),
+        let mut kind = match self {
+            Self::Deleted(_) | Self::Late | Self::Thread(_) => Kind::Store,
+            _ => Kind::Configuration,
         };
-        let store = format!("store {}: ", safe(&path.display().to_string(), 300));
-        let mut message = message![store, text];
-        if matches!(self, Self::Missing) {
-            message.push(Advice::FillStore {});
-        }
-        Error::new(kind, message)
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Sqlite(error) => sqlite(error).1,
+        let text = match self {
+            Self::Sqlite(error) => {
+                let text;
+                (kind, text) = match error.sqlite_error_code() {
+                    Some(ErrorCode::NotADatabase) => return Self::NoDatabase.error(path),
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+                        Kind::Store,
+                        format!("it stayed locked for too long, and nothing was read or changed. {LOCKED}"),
+                    ),
+                    Some(ErrorCode::DiskFull) => (
+                        Kind::Store,
+                        "the disk is full, and nothing of this change was kept: free some space, and call again"
+                            .to_owned(),
+                    ),
+                    // Also where the log's shared memory finds no room.
+                    Some(ErrorCode::SystemIoFailure) => (
+                        Kind::Store,
+                        format!("it cannot be read or written ({error}); see whether its disk is full"),
+                    ),
+                    Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+                        kind,
+                        format!(
+                            "it or its folder cannot be written ({error}): change the permissions, or give another path"
+                        ),
+                    ),
+                    Some(ErrorCode::ConstraintViolation) => (
+                        Kind::Store,
+                        format!("the data that this belongs to was deleted meanwhile ({error}): start again"),
+                    ),
+                    // A table or a column that is not there, or a value of a wrong type.
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {
+                        return Self::Damaged(error.to_string()).error(path);
+                    }
+                    Some(_) => (Kind::Store, format!("it failed: {error}")),
+                };
+                text
+            }
             Self::Io(error) => {
                 format!(
                     "it cannot be used ({}): change that, or give another path",
@@ -95,7 +120,9 @@ impl Fault {
                 "the file with the same name and -sync at its end is not a plain file: remove it"
                     .to_owned()
             }
-            Self::NoDatabase => no_database(),
+            Self::NoDatabase => {
+                format!("it is not an SQLite file, or its beginning is damaged; {ANOTHER}")
+            }
             Self::Foreign => {
                 format!("it is the database of another program; {ANOTHER}")
             }
@@ -117,7 +144,12 @@ impl Fault {
                     io_words(error)
                 )
             }
-            Self::Damaged(what) => damaged(what),
+            Self::Damaged(what) => {
+                format!(
+                    "it is damaged ({}): move it away, and recover what you can with SQLite's .recover",
+                    safe(what, 200)
+                )
+            }
             Self::Deleted(export) => {
                 format!("export {export} was deleted meanwhile: start it again")
             }
@@ -125,7 +157,13 @@ impl Fault {
                 format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}")
             }
             Self::Thread(error) => format!("no thread can be started for it: {error}"),
+        };
+        let store = format!("store {}: ", safe(&path.display().to_string(), 300));
+        let mut message = message![store, text];
+        if matches!(self, Self::Missing) {
+            message.push(Advice::FillStore {});
         }
+        Error::new(kind, message)
     }
 }
 
@@ -133,48 +171,3 @@ impl Fault {
 const LOCKED: &str = "Try again when no other program is writing to it; \
                       if none is, put it on a local disk: its file system may have no file locks";
 const ANOTHER: &str = "it was left unchanged: give another path";
-
-fn no_database() -> String {
-    format!("it is not an SQLite file, or its beginning is damaged; {ANOTHER}")
-}
-
-fn damaged(what: &str) -> String {
-    format!(
-        "it is damaged ({}): move it away, and recover what you can with SQLite's .recover",
-        safe(what, 200)
-    )
-}
-
-fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
-    let text = error.to_string();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => (Kind::Configuration, no_database()),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            (Kind::Store, format!("it stayed locked for too long, and nothing was read or changed. {LOCKED}"))
-        }
-        Some(ErrorCode::DiskFull) => (
-            Kind::Store,
-            "the disk is full, and nothing of this change was kept: free some space, and call again"
-                .to_owned(),
-        ),
-        // Also where the log's shared memory finds no room.
-        Some(ErrorCode::SystemIoFailure) => {
-            (Kind::Store, format!("it cannot be read or written ({text}); see whether its disk is full"))
-        }
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
-            Kind::Configuration,
-            format!(
-                "it or its folder cannot be written ({text}): change the permissions, or give another path"
-            ),
-        ),
-        Some(ErrorCode::ConstraintViolation) => (
-            Kind::Store,
-            format!("the data that this belongs to was deleted meanwhile ({text}): start again"),
-        ),
-        // A table or a column that is not there, or a value of a wrong type.
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {
-            (Kind::Configuration, damaged(&text))
-        }
-        Some(_) => (Kind::Store, format!("it failed: {text}")),
-    }
-}

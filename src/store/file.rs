@@ -66,14 +66,18 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
     // A process with the right to write keeps the log as a client does.
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
-        // The log's shared memory cannot be made. Without a log, no process writes.
+        // The log's shared memory cannot be made. Without a log, no process writes, and no lock is needed.
         Err(Fault::Sqlite(error))
             if matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
             ) && !has(path, "-wal") =>
         {
-            ours(connect_still(path))?
+            let uri = url::Url::from_file_path(path);
+            let mut uri = uri.map_err(|()| Fault::NotAFile("not an absolute path"))?;
+            uri.set_query(Some("immutable=1"));
+            let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            ours(connect(uri.as_str(), access))?
         }
         opened => opened?,
     };
@@ -118,24 +122,9 @@ fn has(path: &Path, suffix: &str) -> bool {
     fs::metadata(beside(path, suffix)).is_ok_and(|found| found.len() > 0)
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
+fn connect(file: impl AsRef<Path>, access: OpenFlags) -> Result<Connection, Fault> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    set_up(Connection::open_with_flags(path, flags)?)
-}
-
-/// Opens a file that no process can change, without locks and without a log.
-fn connect_still(path: &Path) -> Result<Connection, Fault> {
-    let mut uri =
-        url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
-    uri.set_query(Some("immutable=1"));
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    set_up(Connection::open_with_flags(uri.as_str(), flags)?)
-}
-
-fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
+    let mut connection = Connection::open_with_flags(file, flags)?;
     connection.busy_handler(Some(busy::wait))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

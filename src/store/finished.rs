@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, Row};
 
 use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::listing::page::Totals;
 use crate::store::exports::{Content, is_final};
 use crate::store::fault::Fault;
@@ -41,7 +41,7 @@ impl FinishedExport {
              AND project_id IS NOT NULL AND date_from IS NOT NULL AND date_to IS NOT NULL";
 
     /// `None` if it is not of whole days.
-    fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+    fn read(row: &Row<'_>) -> Result<Option<Self>, Fault> {
         let Some(days) = days(row, 4)? else {
             return Ok(None);
         };
@@ -67,7 +67,7 @@ impl FinishedExport {
 /// The finished exports of what `path` lists, in one store. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct FinishedExports {
-    store: Store,
+    pub(crate) store: Store,
     path: String,
 }
 
@@ -95,10 +95,8 @@ impl FinishedExports {
                  ORDER BY base_url, organization, project_id, date_from, date_to",
                 FinishedExport::REST
             ))?;
-            let found = latest.query_map([path], FinishedExport::read)?;
-            Ok(found
-                .filter_map(rusqlite::Result::transpose)
-                .collect::<rusqlite::Result<_>>()?)
+            let found = latest.query_and_then([path], FinishedExport::read)?;
+            found.filter_map(Result::transpose).collect()
         };
         self.store.run(look).await
     }
@@ -115,13 +113,11 @@ impl FinishedExports {
     pub async fn export(&self, export: i64) -> Result<FinishedExport> {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
-            let mut one = connection.prepare(&format!(
+            let sql = format!(
                 "SELECT export.id, {} AND kind = 'pages' AND export.id = ?2",
                 FinishedExport::REST
-            ))?;
-            let found = one
-                .query_row((path, export), FinishedExport::read)
-                .optional()?;
+            );
+            let found = pages::first(connection, &sql, (path, export), FinishedExport::read)?;
             found.flatten().ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await
@@ -132,10 +128,5 @@ impl FinishedExports {
             pages::find(connection, export, pages::AT, offset)?.ok_or(Fault::Deleted(export))
         };
         self.store.run(find).await
-    }
-
-    /// The crate's error for a fault of the store.
-    pub(crate) fn fault(&self, fault: &Fault) -> Error {
-        fault.error(self.store.path())
     }
 }

@@ -40,9 +40,15 @@ pub use lock::{FileLock, SyncLock};
 pub use once::{CreatedJob, Creation, NameRecord, NameState, NamedWrite, OnceKey, OnceNames};
 pub use open_files::{after_fork, before_fork};
 pub use pages::StoredPage;
+pub(crate) use pages::{whole, wire};
 use worker::Worker;
 pub use worker::leave_runtime;
 pub use worker::{StoreExecutor, StoreWork};
+
+/// A piece of work on the file, for the store's thread.
+pub trait Work<T>: FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static {}
+
+impl<T, W: FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static> Work<T> for W {}
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -123,26 +129,20 @@ impl Store {
     }
 
     /// Does `work` after all earlier work. After the future is dropped, `work` may still be done, but it waits for no lock.
-    pub async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
+    pub async fn run<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let (timeout, _caller) = BusyTimeout::of_caller();
         self.answer(timeout, work).await
     }
 
     /// The same for work that is done in any case, once this was polled.
-    pub async fn see_to<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
+    pub async fn see_to<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         self.answer(BusyTimeout::in_any_case(), work).await
     }
 
     async fn answer<T: Send + 'static>(
         &self,
         timeout: BusyTimeout,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Work<T>,
     ) -> Result<T> {
         let (answer, receiver) = oneshot::channel();
         // After the caller has left, dropping the result undoes the work where needed.
@@ -173,10 +173,7 @@ impl Store {
     }
 
     /// Like [`Store::run`], for a thread that may wait.
-    pub fn ask<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<PendingWork<T>> {
+    pub fn ask<T: Send + 'static>(&self, work: impl Work<T>) -> Result<PendingWork<T>> {
         let (answer, receiver) = mpsc::sync_channel(1);
         let (timeout, caller) = BusyTimeout::of_caller();
         self.submit(timeout, work, move |result| drop(answer.send(result)))?;
@@ -187,11 +184,7 @@ impl Store {
     }
 
     /// The same without waiting. `failed` gets the error.
-    pub(crate) fn post(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<(), Fault> + Send + 'static,
-        failed: impl FnOnce(Error) + Send + 'static,
-    ) {
+    pub(crate) fn post(&self, work: impl Work<()>, failed: impl FnOnce(Error) + Send + 'static) {
         // If no thread can be started, the next work says so.
         let _ = self.submit(BusyTimeout::in_any_case(), work, |result| {
             if let Err(error) = result {
@@ -203,7 +196,7 @@ impl Store {
     fn submit<T>(
         &self,
         timeout: BusyTimeout,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Work<T>,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) -> Result<()> {
         let store = self.clone();

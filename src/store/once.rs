@@ -134,10 +134,7 @@ impl OnceNames {
             Ok(match (lock, unknown) {
                 (None, _) => NameRecord::Creating,
                 (Some(lock), None) => NameRecord::Free(lock),
-                (Some(lock), Some(creation)) => {
-                    drop(lock);
-                    NameRecord::Taken(creation)
-                }
+                (Some(_), Some(creation)) => NameRecord::Taken(creation),
             })
         });
         self.0.store.run(claim).await

@@ -110,12 +110,12 @@ pub(super) fn days(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Slice
 }
 
 /// Numbers of a store are never negative.
-pub(super) fn whole(number: i64) -> u64 {
+pub(crate) fn whole(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
 /// A number as SQLite counts.
-pub(super) fn wire(number: u64) -> i64 {
+pub(crate) fn wire(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

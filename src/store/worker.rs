@@ -40,9 +40,8 @@ pub struct StoreWork {
 impl StoreWork {
     /// Does the work, unless its caller has left.
     pub fn perform(self, connection: error::Result<&mut Connection>) {
-        let Self { timeout, run } = self;
-        if timeout.wanted() {
-            timeout.during(|| run(connection));
+        if self.timeout.wanted() {
+            self.timeout.during(|| (self.run)(connection));
         }
     }
 }

@@ -47,7 +47,7 @@ struct Full(Arc<Mutex<Vec<(&'static str, u64)>>>);
 
 impl Source for Full {
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         more: oneshot::Sender<()>,
         _: Arc<dyn Observer>,

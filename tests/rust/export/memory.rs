@@ -27,7 +27,7 @@ struct Capped(u64);
 
 impl Source for Capped {
     fn fetch(
-        &self,
+        self: Arc<Self>,
         wanted: PageRequest,
         _more: oneshot::Sender<()>,
         _observer: Arc<dyn Observer>,

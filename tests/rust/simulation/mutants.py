@@ -82,7 +82,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "position-forgets-the-rest-of-a-page": (
         POSITION,
-        "self.skip.saturating_sub((page.received - page.overlap) as usize)",
+        "self.skip.saturating_sub(page.received - page.overlap)",
         "0",
     ),
     "position-knows-no-overlap": (PAGER, "self.position.overlap(&identities)", "0"),
@@ -299,7 +299,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-exports-begin-at-one": (FILE, "transaction.execute(START_NUMBERS, [])?;", ""),
     "store-final-too-early": (
         EXPORTS,
-        "find(STILL_FINAL, params![settles, now])?",
+        "find(STILL_FINAL, params![range.settles, now])?",
         "find(STILL_FINAL, params![0, now])?",
     ),
     "store-settles-a-day-early": (
