@@ -28,29 +28,7 @@ pub(crate) fn change<T>(
         let result = work(&mut after, now);
         // A process that waits for the budget reads often, and changes nothing.
         if before != after {
-            let mut put = transaction.prepare(
-        "INSERT OR REPLACE INTO request (id, account, at, answered, until) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
-            for (id, entry) in &after.entries {
-                if before.entries.get(id) != Some(entry) {
-                    put.execute((id, number, entry.at, entry.answered, entry.until()))?;
-                }
-            }
-            let mut delete = transaction.prepare("DELETE FROM request WHERE id = ?1")?;
-            for id in before.entries.keys() {
-                if !after.entries.contains_key(id) {
-                    delete.execute([id])?;
-                }
-            }
-            let mut put = transaction.prepare(
-        "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
-            for (name, announced) in &after.announced {
-                let remaining = wire(announced.remaining);
-                if before.announced.get(name) != Some(announced) {
-                    put.execute((number, name, announced.at, announced.until, remaining))?;
-                }
-            }
+            save(transaction, number, &before, &after)?;
             let expired = "DELETE FROM request WHERE account = ?1 AND until < ?2";
             transaction.execute(expired, (number, now - MAX_CLOCK_ERROR))?;
         }
@@ -105,4 +83,36 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
 
 fn time(millis: i64) -> Millis {
     millis.clamp(0, MAX_MILLIS)
+}
+
+fn save(
+    transaction: &Transaction<'_>,
+    number: i64,
+    before: &Account,
+    after: &Account,
+) -> Result<(), Fault> {
+    let mut put = transaction.prepare(
+        "INSERT OR REPLACE INTO request (id, account, at, answered, until) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (id, entry) in &after.entries {
+        if before.entries.get(id) != Some(entry) {
+            put.execute((id, number, entry.at, entry.answered, entry.until()))?;
+        }
+    }
+    let mut delete = transaction.prepare("DELETE FROM request WHERE id = ?1")?;
+    for id in before.entries.keys() {
+        if !after.entries.contains_key(id) {
+            delete.execute([id])?;
+        }
+    }
+    let mut put = transaction.prepare(
+        "INSERT OR REPLACE INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (name, announced) in &after.announced {
+        let remaining = wire(announced.remaining);
+        if before.announced.get(name) != Some(announced) {
+            put.execute((number, name, announced.at, announced.until, remaining))?;
+        }
+    }
+    Ok(())
 }

@@ -225,12 +225,11 @@ async fn until_final(
                 target.last = Some(job);
                 None
             }
-            // The next poll may succeed, or the job may not exist yet.
             Err(error)
-                if error.transient
-                    || error.kind == Kind::Status
-                        && error.status == Some(404)
-                        && missing_until.is_some_and(|until| poll_begun < until) =>
+                if is_tolerated(
+                    &error,
+                    missing_until.is_some_and(|until| poll_begun < until),
+                ) =>
             {
                 Some(error)
             }
@@ -264,6 +263,12 @@ async fn until_final(
         }
         sleep_until_poll(at, until).await;
     }
+}
+
+/// Whether a failed poll is tolerated: the next may succeed, or the job may not exist yet.
+fn is_tolerated(error: &Error, may_be_missing: bool) -> bool {
+    let missing = error.kind == Kind::Status && error.status == Some(404);
+    error.transient || (missing && may_be_missing)
 }
 
 /// The time of the next poll, and whether the service asked for it. The interval grows.

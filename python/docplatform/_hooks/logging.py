@@ -9,7 +9,18 @@ from typing import Any
 logger = logging.getLogger("docplatform")
 logger.addHandler(logging.NullHandler())
 
-FIELDS = "method path project_id job_id host attempt status error_type elapsed request_id".split()
+FIELDS = (
+    "method",
+    "path",
+    "project_id",
+    "job_id",
+    "host",
+    "attempt",
+    "status",
+    "error_type",
+    "elapsed",
+    "request_id",
+)
 """The attributes of every record; ``None`` where the line is about no call, no attempt or no answer."""
 
 

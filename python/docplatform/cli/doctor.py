@@ -110,9 +110,10 @@ def _settings(session: Session) -> Iterator[Finding]:
         where, _ = session.api_key()
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
-        variables = ("DOCPLATFORM_API_KEY", "DOCPLATFORM_API_KEY_FILE")
-        key, file = map(os.environ.get, variables)
-        is_file = session.api_key_file or (file and not key)
+        from_environment = not os.environ.get("DOCPLATFORM_API_KEY") and os.environ.get(
+            "DOCPLATFORM_API_KEY_FILE"
+        )
+        is_file = session.api_key_file or from_environment
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]

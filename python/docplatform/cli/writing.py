@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".xlsx": "xlsx"}
 """The format of a file by the end of its name."""
 NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow", "xlsx": "to_excel"}
-"""The formats that need a library, and what writes them."""
+"""The formats that need a library, and the method that needs the same one."""
 
 
 class Target(NamedTuple):
@@ -88,15 +88,22 @@ class Writer:
 
     def _file(self, rows: Rows | Table, path: Path) -> None:
         counted: dict[str, Any] = {"progress": True} if isinstance(rows, Rows) else {}
-        if self.format == "arrow":
-            # Opened before anything is fetched, as the others do.
-            with _WholeFile(path) as file:
-                table = rows.collect(**counted) if isinstance(rows, Rows) else rows
-                self.rows = frames.write_arrow(table, file)
-            return
-        if self.format == "csv":
-            counted |= {"escape_formulas": not self.target.raw, "bom": self.target.bom}
-        self.rows = getattr(rows, NEEDS.get(self.format, f"to_{self.format}"))(path, **counted)
+        match self.format:
+            case "csv":
+                self.rows = rows.to_csv(
+                    path, escape_formulas=not self.target.raw, bom=self.target.bom, **counted
+                )
+            case "jsonl":
+                self.rows = rows.to_jsonl(path, **counted)
+            case "parquet":
+                self.rows = rows.to_parquet(path, **counted)
+            case "xlsx":
+                self.rows = rows.to_excel(path, **counted)
+            case _:
+                # Opened before anything is fetched, as the others do.
+                with _WholeFile(path) as file:
+                    table = rows.collect(**counted) if isinstance(rows, Rows) else rows
+                    self.rows = frames.write_arrow(table, file)
 
     def _print_csv(self, rows: Rows | Table) -> None:
         # The header comes first, and the columns are known only at the end of an export.

@@ -12,45 +12,86 @@ use crate::python::prelude::*;
 use crate::python::progress;
 use crate::store::NameState;
 
-/// The methods that send a prompt to a job or to a new one. In parentheses are the arguments that only some of them have: the job,
-/// `on_budget`, and the options of those that wait for the job.
-macro_rules! prompt_methods {
-    ($($method:ident($($job:ident)?; $($on_budget:ident)?; $($options:ident)?);)*) => {
-        #[pymethods]
-        impl BaseClient {
-            $(
-                #[doc = signed!($method)]
-                #[pyo3(signature = ($($job,)? prompt, *, once = None, $($on_budget = WaitOrStop::Wait,)? project_id = None
-                    $(, **$options)?), text_signature = None)]
-                fn $method(
-                    &self,
-                    py: Python<'_>,
-                    $($job: &Object<'_>,)?
-                    prompt: &Object<'_>,
-                    once: Option<&Object<'_>>,
-                    $($on_budget: WaitOrStop,)?
-                    project_id: Option<ProjectId>,
-                    $($options: Option<&Bound<'_, PyDict>>)?
-                ) -> Returned {
-                    let job = None$(.or(Some($job)))?;
-                    let on_budget = None$(.or(Some($on_budget)))?.unwrap_or_default();
-                    let wait = None$(.or(Some(wait_options(stringify!($method), $options)?)))?;
-                    self.write_job(client_method!($method), py, job, prompt, once, on_budget, project_id, wait)
-                }
-            )*
-        }
-    };
-}
-
-prompt_methods! {
-    create_job(; on_budget;);
-    send_message(job;;);
-    run_job(; on_budget; options);
-    follow_up(job;; options);
-}
-
 #[pymethods]
 impl BaseClient {
+    #[doc = signed!(create_job)]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None), text_signature = None)]
+    fn create_job(
+        &self,
+        py: Python<'_>,
+        prompt: &Object<'_>,
+        once: Option<&Object<'_>>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
+    ) -> Returned {
+        let name = client_method!(create_job);
+        self.write_job(name, py, None, prompt, once, on_budget, project_id, None)
+    }
+
+    #[doc = signed!(send_message)]
+    #[pyo3(signature = (job, prompt, *, once = None, project_id = None), text_signature = None)]
+    fn send_message(
+        &self,
+        py: Python<'_>,
+        job: &Object<'_>,
+        prompt: &Object<'_>,
+        once: Option<&Object<'_>>,
+        project_id: Option<ProjectId>,
+    ) -> Returned {
+        let name = client_method!(send_message);
+        self.write_job(
+            name,
+            py,
+            Some(job),
+            prompt,
+            once,
+            WaitOrStop::Wait,
+            project_id,
+            None,
+        )
+    }
+
+    #[doc = signed!(run_job)]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None, **options), text_signature = None)]
+    fn run_job(
+        &self,
+        py: Python<'_>,
+        prompt: &Object<'_>,
+        once: Option<&Object<'_>>,
+        on_budget: WaitOrStop,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> Returned {
+        let wait = Some(wait_options("run_job", options)?);
+        let name = client_method!(run_job);
+        self.write_job(name, py, None, prompt, once, on_budget, project_id, wait)
+    }
+
+    #[doc = signed!(follow_up)]
+    #[pyo3(signature = (job, prompt, *, once = None, project_id = None, **options), text_signature = None)]
+    fn follow_up(
+        &self,
+        py: Python<'_>,
+        job: &Object<'_>,
+        prompt: &Object<'_>,
+        once: Option<&Object<'_>>,
+        project_id: Option<ProjectId>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> Returned {
+        let wait = Some(wait_options("follow_up", options)?);
+        let name = client_method!(follow_up);
+        self.write_job(
+            name,
+            py,
+            Some(job),
+            prompt,
+            once,
+            WaitOrStop::Wait,
+            project_id,
+            wait,
+        )
+    }
+
     #[doc = doc!("Client.get_job")]
     #[pyo3(signature = (job, *, project_id = None))]
     fn get_job(&self, py: Python<'_>, job: &Object<'_>, project_id: Option<ProjectId>) -> Returned {
