@@ -437,6 +437,24 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Object<'
     import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
+/// What `make` makes at the first use. `PyOnceLock::get_or_try_init` lets the interpreter go inside its lock, and a child that is
+/// forked then would wait for that lock for ever.
+pub fn made_once<'a, T>(
+    py: Python<'_>,
+    place: &'a PyOnceLock<T>,
+    make: impl FnOnce() -> PyResult<T>,
+) -> PyResult<&'a T> {
+    if let Some(made) = place.get(py) {
+        return Ok(made);
+    }
+    let made = make()?;
+    // Another thread may have been faster.
+    let _ = place.set(py, made);
+    place
+        .get(py)
+        .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost what it made"))
+}
+
 /// A named tuple of `docplatform.types`.
 pub fn named_tuple<'py>(py: Python<'py>, class: &str, values: impl Arguments<'py>) -> Returned {
     import(py, "docplatform.types")?

@@ -120,10 +120,9 @@ pub fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
 
 /// An aware `datetime` in UTC, to the microsecond.
 pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Object<'_>> {
-    static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
-    FROM_ISO
-        .import(py, "datetime", "datetime")?
+    import(py, "datetime")?
+        .getattr("datetime")?
         .call_method_out("fromisoformat", (text,))
 }
 

@@ -9,7 +9,7 @@ static HOOKS: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
 const DEBUG: u8 = 10;
 
 fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
-    HOOKS.get_or_try_init(py, || {
+    convert::made_once(py, &HOOKS, || {
         let get = |name| convert::hook(py, "logging", name).map(Bound::unbind);
         Ok([get("logger")?, get("log")?, get("watch")?])
     })
@@ -19,15 +19,15 @@ fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
 pub fn debugs(py: Python<'_>) -> PyResult<bool> {
     let ask = || {
         if HOOKS.get(py).is_none() {
-            let modules = import(py, "sys")?.getattr(intern!(py, "modules"))?;
-            if !modules.cast::<PyDict>()?.contains(intern!(py, "logging"))? {
+            let modules = import(py, "sys")?.getattr("modules")?;
+            if !modules.cast::<PyDict>()?.contains("logging")? {
                 return Ok(false);
             }
         }
         let [logger, ..] = hooks(py)?;
         logger
             .bind(py)
-            .call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?
+            .call_method_out("isEnabledFor", (DEBUG,))?
             .is_truthy()
     };
     match ask() {
@@ -56,7 +56,7 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
     };
     if logger
         .bind(py)
-        .call_method_out(intern!(py, "isEnabledFor"), (level,))?
+        .call_method_out("isEnabledFor", (level,))?
         .is_truthy()?
     {
         // A record without a call has the same attributes, so that every formatter can name them.

@@ -7,7 +7,6 @@ pub(super) use pyo3::exceptions::{
     PyException, PyIndexError, PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
 pub(super) use pyo3::gc::{PyTraverseError, PyVisit};
-pub(super) use pyo3::intern;
 pub(super) use pyo3::prelude::*;
 pub(super) use pyo3::sync::PyOnceLock;
 pub(super) use pyo3::types::{PyCapsule, PyDict, PyList, PyString, PyTuple, PyType};

@@ -34,7 +34,7 @@ pub fn tracer(py: Python<'_>) -> PyResult<Option<Arc<dyn Tracer>>> {
     let Ok(waker) = runtime::waker(py) else {
         return Ok(None);
     };
-    let context = spans.bind(py).call_method_out(intern!(py, "context"), ());
+    let context = spans.bind(py).call_method_out("context", ());
     let tracer = |context: Object<'_>| {
         let context = Arc::new(context.unbind());
         Arc::new(CallerTracer { waker, context }) as Arc<dyn Tracer>
@@ -75,7 +75,7 @@ impl Tracer for CallerTracer {
                 };
                 spans
                     .bind(py)
-                    .call_method_out(intern!(py, "begin"), facts)?
+                    .call_method_out("begin", facts)?
                     .extract::<Option<(Py<PyAny>, Option<String>)>>()
             };
             if let Ok(Some(Some((span, header)))) = errors::watching(py, begin()) {
@@ -155,7 +155,7 @@ impl SpanFacts {
         };
         let ended = spans
             .bind(py)
-            .call_method_out(intern!(py, "end"), (self.span, attempts, error, at));
+            .call_method_out("end", (self.span, attempts, error, at));
         errors::watching(py, ended).map(drop)
     }
 }

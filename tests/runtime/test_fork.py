@@ -17,7 +17,7 @@ from docplatform import AsyncClient, Client
 from docplatform.testing import StubServer
 from helpers.children import in_child
 from helpers.phases import HOLD, pending
-from helpers.scripts import environment
+from helpers.scripts import environment, run_script
 
 pytestmark = [
     pytest.mark.row("I6"),
@@ -223,3 +223,48 @@ def test_pools_of_processes(stub: StubServer, monkeypatch: pytest.MonkeyPatch, m
         ids = list(pool.map(in_a_pool, [client] * 6))
         assert sorted(ids) == sorted(job.id for job in stub.jobs[1:])
         assert use(client) == "job-8"
+
+
+STEPS = """
+import asyncio, os, signal, sys, threading, time, warnings
+import docplatform
+
+warnings.simplefilter("ignore")
+
+def call(work):
+    async def main():
+        return await work(client)
+    return work(client) if face == "Client" else asyncio.run(main())
+
+async def hundred(client):
+    return len([row async for row in client.visitors(max_rows=100)])
+
+face = sys.argv[1]
+client = getattr(docplatform, face)()
+read = hundred if face == "AsyncClient" else lambda client: len(list(client.visitors(max_rows=100)))
+# No thread has to give the interpreter up: the other one comes as far as its next wait, or its next lock.
+sys.setswitchinterval(1000)
+first = threading.Thread(target=call, args=(lambda client: client.get_job("job-1"),), daemon=True)
+first.start()
+children = []
+while first.is_alive() and len(children) < 200:
+    time.sleep(0)
+    if not (child := os.fork()):
+        signal.alarm(60)  # a child that hangs is a failure, and no test that never ends
+        asyncio.set_event_loop(None)
+        os._exit(call(read))
+    children.append(child)
+print(len(children) > 20, {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children})
+"""
+
+
+@pytest.mark.parametrize("client", ["Client", "AsyncClient"])
+def test_a_child_that_is_forked_at_any_step_of_the_first_call_waits_for_no_thread_that_it_lacks(
+    stub: StubServer, client: str
+) -> None:
+    stub.script_job("active")
+    with stub.client() as other:
+        other.create_job("Fix it")
+    stub.latency = 0.2
+    ended = run_script(STEPS, client, stub=stub)
+    assert (ended.status, ended.out, ended.err) == (0, "True {100}\n", "")

@@ -70,7 +70,7 @@ impl Caller {
 }
 
 fn is_closed(event_loop: &Object<'_>) -> bool {
-    let closed = event_loop.call_method_out(intern!(event_loop.py(), "is_closed"), ());
+    let closed = event_loop.call_method_out("is_closed", ());
     closed
         .and_then(|closed| closed.is_truthy())
         .unwrap_or(false)
@@ -353,16 +353,16 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
         return;
     };
     let woken = future
-        .call_method_out(intern!(py, "get_loop"), ())
+        .call_method_out("get_loop", ())
         .and_then(|event_loop| {
             // The call writes to a socket without the interpreter. The loop's thread may exit meanwhile.
             event_loop.call_method_out(
-                intern!(py, "call_soon_threadsafe"),
-                (wake_function(py)?, &future),
+                "call_soon_threadsafe",
+                (pyo3::wrap_pyfunction!(wake, py)?, &future),
             )
         });
     if let Err(error) = woken {
-        let event_loop = future.call_method_out(intern!(py, "get_loop"), ());
+        let event_loop = future.call_method_out("get_loop", ());
         // Only a closed loop is no error.
         if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
             if let Some(inbox) = inbox.upgrade() {
@@ -374,23 +374,12 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
     }
 }
 
-fn wake_function(py: Python<'_>) -> PyResult<&Object<'_>> {
-    static WAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let wake = WAKE.get_or_try_init(py, || {
-        pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind())
-    })?;
-    Ok(wake.bind(py))
-}
-
 /// Runs in the loop. A cancelled future stays as it is.
 #[pyfunction]
 fn wake(future: &Object<'_>) -> PyResult<()> {
     let py = future.py();
-    if !future
-        .call_method_out(intern!(py, "done"), ())?
-        .is_truthy()?
-    {
-        future.call_method_out(intern!(py, "set_result"), (py.None(),))?;
+    if !future.call_method_out("done", ())?.is_truthy()? {
+        future.call_method_out("set_result", (py.None(),))?;
     }
     Ok(())
 }

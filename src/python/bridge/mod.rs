@@ -15,6 +15,8 @@ pub mod wake;
 use std::sync::Mutex;
 use std::thread;
 
+use pyo3_async_runtimes::get_running_loop;
+
 use crate::lock;
 use crate::python::bridge::inbox::Waiter;
 use crate::python::bridge::operation::{Event, OnReturn, Running};
@@ -78,8 +80,7 @@ pub fn refuse_coroutine_function(name: &str, callback: &Object<'_>, why: &str) -
 }
 
 fn refuse_awaitable(name: &str, returned: &Object<'_>) -> PyResult<()> {
-    let py = returned.py();
-    if !returned.hasattr(intern!(py, "__await__"))? {
+    if !returned.hasattr("__await__")? {
         return Ok(());
     }
     // A closed coroutine does not warn that it was never awaited.
@@ -152,7 +153,7 @@ impl DrivenOperation {
                 Event::Begun if running.take_turn_first() => return self.pause(py, running),
                 Event::Begun => {}
                 Event::Called { returned, then, .. } => {
-                    let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
+                    let awaitable = returned.bind(py).hasattr("__await__");
                     if awaitable.map_err(|error| running.interrupted(py, error))? {
                         self.keep(running, Some(then));
                         return Ok(Some(returned));
@@ -170,7 +171,7 @@ impl DrivenOperation {
                         self.keep(running, None);
                         return Ok(Some(future.unbind()));
                     }
-                    future.call_method_out(intern!(py, "cancel"), ())?;
+                    future.call_method_out("cancel", ())?;
                 }
             }
         }
@@ -242,7 +243,7 @@ struct DriveHooks {
 static DRIVE: PyOnceLock<DriveHooks> = PyOnceLock::new();
 
 fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
-    DRIVE.get_or_try_init(py, || {
+    convert::made_once(py, &DRIVE, || {
         let get = |name| convert::hook(py, "drive", name).map(Bound::unbind);
         Ok(DriveHooks {
             coroutine: get("drive")?,
@@ -252,6 +253,15 @@ fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
             named: get("named")?,
         })
     })
+}
+
+/// Lets pyo3-async-runtimes find its function before the first call, beside which the process may fork: see [`convert::made_once`].
+pub fn prepare(py: Python<'_>) -> PyResult<()> {
+    if import(py, "sys")?.getattr("modules")?.contains("asyncio")? {
+        // Where no loop runs, this is an error, and the function is found all the same.
+        let _ = get_running_loop(py);
+    }
+    Ok(())
 }
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.

@@ -44,10 +44,18 @@ pub struct Handle {
 impl Handle {
     /// The handle of a new client. The options are [resolved](resolve) already.
     pub fn new(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
-        // The first client gives the logger its null handler.
-        import(py, "docplatform._hooks.logging")?;
-        // At the first call the process may have no descriptor left to read this file.
-        import(py, "docplatform._hooks.drive")?;
+        // The first client gives the logger its null handler. The others are for the first call, which may have no descriptor left to
+        // read a file, and may run beside a fork: a child that is forked during an import waits for that import for ever.
+        for module in [
+            "logging",
+            "drive",
+            "iteration",
+            "progress",
+            "children",
+            "patience",
+        ] {
+            import(py, &format!("docplatform._hooks.{module}"))?;
+        }
         let (settings, stats) = (Arc::new(options.check()?), Arc::default());
         let store = open_store(py, &options, &settings)?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;

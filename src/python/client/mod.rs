@@ -119,6 +119,9 @@ impl BaseClient {
             let why = "which is not awaited: use a plain function";
             bridge::refuse_coroutine_function("on_attempt", function.bind(py), why)?;
         }
+        if face == Face::Async {
+            bridge::prepare(py)?;
+        }
         Ok(Self {
             handle: Arc::new(handle),
             face,

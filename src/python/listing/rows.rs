@@ -78,9 +78,9 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
         let dict = PyDict::new(py);
         if let Some(days) = row.days.filter(|_| layout.days) {
-            dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
-            dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
-            dict.set_item(intern!(py, "days"), days.count())?;
+            dict.set_item("date_from", convert::day(py, days.from)?)?;
+            dict.set_item("date_to", convert::day(py, days.to)?)?;
+            dict.set_item("days", days.count())?;
         }
         for (column, name) in self.ours.iter().enumerate() {
             put(&dict, name, row.cell(column), || row.misfit(column))?;
