@@ -453,8 +453,9 @@ class Stats(NamedTuple):
         retries: Retries among them: an int.
         waited: Seconds spent in pauses between attempts and in waiting for the request budget: a float.
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
-            the store, so requests of other processes count from this client's next request on. ``None`` without a
-            budget, after ``close()``, and in a forked child before its first request.
+            the store. Requests of other processes are in it as of the last time that this client did: when it was
+            made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and in a
+            forked child before its first request.
         jobs_left: The same for the jobs that ``jobs_per_hour`` lets the client's project create now.
 
     Example:

@@ -213,7 +213,10 @@ impl Client {
             ),
         };
         let body = match encoding(&incoming.headers) {
-            None => within(patience, read(&mut incoming, cap)).await,
+            None => {
+                let advised = cap == self.settings.max_response_bytes;
+                within(patience, read(&mut incoming, cap, advised)).await
+            }
             Some(encoding) => {
                 let reason =
                     format!("no compression was requested, but the body is encoded as {encoding}");
@@ -319,7 +322,8 @@ enum BodyError {
     Unusable(Message, Bytes),
 }
 
-async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, BodyError> {
+/// Reads a body of at most `cap` bytes. If `advised`, the settings of the caller can change that.
+async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Bytes, BodyError> {
     let length = incoming.headers.get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
     let mut next = incoming.body.chunk().await.map_err(BodyError::Broken)?;
@@ -333,10 +337,11 @@ async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, BodyError> {
         let room = cap - body.len();
         if chunk.len() > room {
             body.extend_from_slice(chunk.get(..room).unwrap_or_default());
-            let reason = message![
-                format!("the answer is larger than {cap} bytes"),
-                Advice::SmallerAnswers {},
-            ];
+            let fact = format!("the answer is larger than {cap} bytes");
+            let reason = match advised {
+                true => message![fact, Advice::SmallerAnswers {}],
+                false => message![fact, ", the most that is read of such an answer"],
+            };
             return Err(BodyError::Unusable(reason, body.into()));
         }
         if body.capacity() - body.len() < chunk.len() {

@@ -1,4 +1,5 @@
-//! The API key in use. The caller is asked for it before the first request, and for a newer one after a 401.
+//! The API key in use. Where it is a function, the caller is asked for it before the first request, and again after a 401. A key's
+//! file is read again after a 401.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

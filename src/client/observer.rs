@@ -24,7 +24,7 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy)]
 pub enum Level {
-    /// A success. Only for an observer whose [`ObserverOptions::debugs`] is true.
+    /// Details. A success is noted only for an observer whose [`ObserverOptions::debugs`] is true, a request for the key always.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -243,7 +243,7 @@ pub trait Span: Any + Send + Sync {
 /// The wishes of an observer.
 #[derive(Clone, Default)]
 pub struct ObserverOptions {
-    /// Whether notes of [`Level::Debug`] are wanted. Otherwise they are not made.
+    /// Whether successes are noted.
     pub debugs: bool,
     /// A further count of the requests that leave.
     pub requests: Option<Arc<AtomicU64>>,

@@ -21,8 +21,8 @@ pub enum Fault {
     LogAlone(&'static str),
     /// It is not a plain file, but this.
     NotAFile(&'static str),
-    /// Its lock is not a plain file.
-    NotALock,
+    /// The lock of this name is not a plain file.
+    NotALock(String),
     NoDatabase,
     /// It belongs to another program.
     Foreign,
@@ -116,10 +116,7 @@ impl Fault {
                 )
             }
             Self::NotAFile(what) => format!("it is {what}; give the path of a file"),
-            Self::NotALock => {
-                "the file with the same name and -sync at its end is not a plain file: remove it"
-                    .to_owned()
-            }
+            Self::NotALock(name) => format!("its lock {name} is not a plain file: remove it"),
             Self::NoDatabase => {
                 format!("it is not an SQLite file, or its beginning is damaged; {ANOTHER}")
             }

@@ -10,7 +10,8 @@ use crate::store::open_files::LockedFile;
 /// Opens or creates the file at `path`, and locks it; `None` if it is locked already.
 fn take(path: &Path) -> Result<Option<File>, Fault> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(Fault::NotALock);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        return Err(Fault::NotALock(crate::text::safe(&name, 200)));
     }
     let file = private().create(true).truncate(false).open(path)?;
     match file.try_lock() {

@@ -234,7 +234,7 @@ impl OnceNames {
     /// Records an outcome that was unknown: a name's job, or that there is none.
     ///
     /// - `true`: it is recorded.
-    /// - `false`: there is no such name, another outcome is known, or its message is for another job.
+    /// - `false`: there is no such name, another outcome is known, its message is for another job, or another name has the job.
     /// - `None`: its request is under way.
     ///
     /// If only another owner at this address has the name, its job is recorded for this owner, too. Without a job, the name is freed

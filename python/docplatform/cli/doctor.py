@@ -202,7 +202,7 @@ def _store(path: str) -> Finding:
     return Finding(
         "store",
         "unknown",
-        f"{path} is not there; the first command that reads visitors creates it",
+        f"{path} is not there; the first command that uses it creates it",
         "if you have a store already, check its name",
     )
 

@@ -100,21 +100,28 @@ async fn nothing_partial_is_ever_returned() {
 /// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_answer_beyond_its_cap_is_read_no_further() {
-    for (of, kind, outcome) in [
-        (read(), Kind::Response, None),
-        (write(), Kind::UnconfirmedWrite, Some(Outcome::Unknown)),
+    // A job's cap is its own: no setting raises it.
+    for (of, kind, outcome, is_setting) in [
+        (read(), Kind::Response, None, true),
+        (read(), Kind::Response, None, false),
+        (
+            write(),
+            Kind::UnconfirmedWrite,
+            Some(Outcome::Unknown),
+            true,
+        ),
     ] {
         let script = Script::new([reply(200, "start").flood()]);
         let cap = of.cap;
-        let error = fail(&client(&script), of).await;
+        let mut options = options();
+        if is_setting {
+            options.max_response_bytes = cap as u64;
+        }
+        let error = fail(&client_with(&script, &options, 0.0), of).await;
         assert_eq!((error.kind, error.outcome), (kind, outcome));
-        assert!(
-            error
-                .to_string()
-                .contains(&format!("larger than {cap} bytes"))
-                && advises(&error, Advice::SmallerAnswers {}),
-            "{error}"
-        );
+        let text = error.to_string();
+        assert!(text.contains(&format!("larger than {cap} bytes")), "{text}");
+        assert_eq!(advises(&error, Advice::SmallerAnswers {}), is_setting);
         assert!(error.body.as_deref().unwrap().starts_with("start"));
         assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
         assert_eq!(script.in_flight(), 0);
