@@ -401,7 +401,7 @@ class JobFailedError(DocPlatformError):
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
-    """The job was not final within the ``timeout`` of the wait. It keeps running.
+    """The job was not final within the ``timeout`` of the wait. A job that was seen keeps running.
 
     ``wait_for_job(error.job)`` waits for it again; do not create it again.
 

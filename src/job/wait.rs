@@ -302,6 +302,7 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
         safe(status, MAX_STATUS),
     )];
     match last {
+        None => message.push("); whether it exists is not known"),
         // After a message, a final status may be the old one.
         Some(job) if job.is_final() => message.push(")"),
         Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => {

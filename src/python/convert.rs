@@ -494,15 +494,13 @@ fn mapping_items<'py>(what: &str, value: &Object<'py>) -> PyResult<Vec<(String, 
 
 /// Ids of projects, or one id. Repeats are left out.
 pub fn projects(value: &Object<'_>) -> PyResult<Vec<Segment>> {
-    ids(value)?
-        .iter()
-        .map(|id| {
-            Ok(Segment::parse(
-                format!("projects: \"{}\"", safe(id, 60)),
-                id,
-            )?)
-        })
-        .collect()
+    ids(value)?.iter().map(|id| listed_project(id)).collect()
+}
+
+/// One of several projects.
+pub fn listed_project(id: &str) -> PyResult<Segment> {
+    let named = format!("projects: \"{}\"", safe(id, 60));
+    Ok(Segment::parse(named, id)?)
 }
 
 /// Ids of projects that are sent nowhere.

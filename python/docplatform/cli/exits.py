@@ -36,7 +36,7 @@ MEANINGS = {
     Exit.KEY: "the API key is missing, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit or the request budget is spent",
     Exit.JOB_FAILED: "the job failed",
-    Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running, and `job wait` waits for it again",
+    Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running (or was never seen), and `job wait` waits for it again",
     Exit.UNCONFIRMED: "a write whose outcome is unknown: look on the platform before you run it again",
     Exit.BUSY: "another sync is filling the store, and this one does not wait for it",
     Exit.INTERRUPTED: "interrupted",

@@ -30,7 +30,9 @@ MAX_CELL = 200
 MAX_SHORT = 20
 """A column of a table is not folded while the others can be, if it is at most this wide, in characters."""
 MAX_SILENCE = 60.0
-"""Without a terminal, a wait prints a line at least this often, in seconds: CI ends a job that prints nothing."""
+"""Without a terminal, a command prints a line at least this often, in seconds: CI ends a job that prints nothing."""
+_said_at = 0.0
+"""When the last line was printed for people, by ``time.monotonic()``."""
 _PIECE = re.compile(r"(?<=: )docplatform .+|(?:`[^`]*`|\S)+")
 """A word, or a command to copy: in backticks, or at the end of a line."""
 
@@ -81,6 +83,8 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def say(line: str) -> None:
     """Prints a line for people on stderr. It never fails, so that a command does not end because its stderr is closed."""
+    global _said_at
+    _said_at = time.monotonic()
     if sys.stderr is None:
         # Closed. `print` would use stdout instead.
         return
@@ -186,19 +190,21 @@ def _cell(value: object) -> str:
 class Progress:
     """Shows on stderr what a command waits for: a clock on a terminal, elsewhere a line now and then."""
 
-    def __init__(self, text: str, *, quiet: bool = False) -> None:
+    def __init__(self, text: str, *, quiet: bool = False, at_once: bool = True) -> None:
         self._text = text
         self._quiet = quiet
+        self._at_once = at_once
         self._begun = time.monotonic()
         self._bar: Bar | None = None
         self._over = threading.Event()
         self._ticks: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        """Shows the text."""
-        if self._quiet:
+        """Shows the text. Without ``at_once``, shows it only where no other line came for long."""
+        terminal = is_terminal(sys.stderr)
+        if self._quiet or (terminal and not self._at_once):
             return self
-        if is_terminal(sys.stderr):
+        if terminal:
             from rich.console import Console
             from rich.progress import Progress as Bar
             from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -209,7 +215,8 @@ class Progress:
             self._bar.add_task(self._text)
             self._bar.start()
         else:
-            say(self._text)
+            if self._at_once:
+                say(self._text)
             # A thread of its own: a wait may last an hour without an update.
             self._ticks = threading.Thread(target=self._tick, daemon=True)
             self._ticks.start()
@@ -233,8 +240,11 @@ class Progress:
             self._print()
 
     def _tick(self) -> None:
-        while not self._over.wait(MAX_SILENCE):
-            self._print()
+        due = time.monotonic() + MAX_SILENCE
+        while not self._over.wait(max(due - time.monotonic(), 0)):
+            if time.monotonic() - _said_at >= MAX_SILENCE:
+                self._print()
+            due = _said_at + MAX_SILENCE
 
     def _print(self) -> None:
         say(f"{self._text} ({time.monotonic() - self._begun:.0f} s)")

@@ -155,7 +155,8 @@ class Session:
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
         """A client for the command. Before the first request, a wrong argument is wrong usage; after it, a failure."""
-        with logged(self):
+        # Whatever a command waits for, it does not stay silent: a call may wait an hour for the budget.
+        with logged(self), Progress("Waiting", quiet=self.quiet, at_once=False):
             # The client has its own defaults.
             shared: dict[str, Any] = {
                 name: value for name in _SETTINGS if (value := getattr(self, name)) is not None
@@ -272,7 +273,12 @@ def _with(*given: Callable[..., Any], fetches: bool = False, spends: bool = Fals
 
 with_job: ForSession = _with(_JOB_PATH)
 """For a command about jobs."""
-with_request: ForSession = _with(*_STORE, _ON_BUDGET)
+with_request: ForSession = _with(
+    _store_option("The file that keeps the request budget.  [default: DOCPLATFORM_STORE, or none]"),
+    *_STORE[1:3],
+    _STORE[-1],
+    _ON_BUDGET,
+)
 """For a command that sends any request."""
 with_names: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
 """For a command about the names of jobs, with the store that keeps them."""

@@ -164,6 +164,9 @@ impl BaseClient {
         let slices = dates::slices(None, Some(date_from), Some(date_to), every)?;
         let slices = self.begun(slices, every, whole)?;
         let of = Subject::new(listing, by_path)?;
+        if let Some(id) = &project_id {
+            convert::listed_project(id)?;
+        }
         self.plan("Client._plan", py, of, slices, project_id)
     }
 

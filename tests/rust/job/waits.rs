@@ -423,7 +423,9 @@ async fn transient_failures_are_tolerated() {
         (Kind::WaitTimeout, true)
     );
     assert!(
-        error.to_string().contains("last status: never seen"),
+        error
+            .to_string()
+            .ends_with("(last status: never seen); whether it exists is not known"),
         "{error}"
     );
     let last = error.source.as_ref().unwrap();

@@ -90,16 +90,23 @@ class Ahead:
 
     def afford(self, part: Part, requests: int) -> bool:
         """Whether a part is read. It is left out if it costs too much and no option asks for it."""
+        bound = self._bound(part)
         left = self.client.stats.budget_left
         few = left is None or requests <= left
         if self.asked.wishes.get(part) or (few and requests <= MAX_UNASKED):
             return True
         why = "too little of the request budget is left"
-        self.leave_out(part, f"that takes {count(requests, 'more request')}" if few else why)
+        self.leave_out(part, f"that takes {bound}{count(requests, 'more request')}" if few else why)
         hours = self.client._hours(requests)
         waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
-        self.more[part] = self._command(part), count(requests, "request") + waits
+        self.more[part] = self._command(part), bound + count(requests, "request") + waits
         return False
+
+    def _bound(self, part: Part) -> str:
+        """Whether a part may cost more or less than its plan. A store keeps a month's totals with its pages, so a trend may cost less."""
+        if part is Part.TREND:
+            return "" if self.session.store is None else "at most "
+        return "" if part is Part.COMPARISON or all(one.exact for one in self.plans[part]) else "at least "
 
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
@@ -134,8 +141,8 @@ class Ahead:
             costs.append(_cost(plan, what) if plan else f"one for the totals of {before.name}")
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
             if part in self.plans:
-                least = "" if all(one.exact for one in self.plans[part]) else "at least "
-                costs.append(f"{least}{sum(one.requests for one in self.plans[part]) or 'none'} for {text}")
+                requests = sum(one.requests for one in self.plans[part])
+                costs.append(f"{f'{self._bound(part)}{requests}' if requests else 'none'} for {text}")
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
