@@ -156,8 +156,8 @@ class Client:
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
             retry whose pause would end after the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
-            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
-            changes that.
+            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
+            ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
             longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
             for the budget.
@@ -174,13 +174,13 @@ class Client:
         job_path: The path at which a job is read. Change it only if the service moved it.
         requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
-            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
+            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
         jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
-        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
-            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
+        store: A file that caches what was fetched, counts the requests of clients with a budget, and keeps the names of
+            ``once=``; it holds no key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
         refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
@@ -242,7 +242,8 @@ class Client:
     ) -> Job:
         """Creates a job for the docs agent and returns it without waiting for its end.
 
-        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
+        The request is sent again only if the service certainly did nothing: it never came there, or was refused with
+        429 and a ``Retry-After``, or with 401 and ``api_key`` has another key. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
         make a repetition safe.
 
         Args:
@@ -264,8 +265,8 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service asked a client with ``jobs_per_hour`` to wait
+                (429 with ``Retry-After``), and ``on_budget="stop"``. No job was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
@@ -369,7 +370,7 @@ class Client:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -428,7 +429,7 @@ class Client:
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -445,8 +446,8 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service asked a client with ``jobs_per_hour`` to wait
+                (429 with ``Retry-After``), and ``on_budget="stop"``. No job was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
@@ -500,7 +501,7 @@ class Client:
                 minutes by default, ``None`` waits for ever.
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
@@ -631,7 +632,7 @@ class Client:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -698,8 +699,8 @@ class Client:
             offset: How many rows to skip; 0 by default.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+                this one, which wastes a request only if you stop early. 0 requests a page only when a row of it is
+                needed. A number n above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -766,8 +767,8 @@ class Client:
             offset: How many rows to skip; 0 by default.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+                this one, which wastes a request only if you stop early. 0 requests a page only when a row of it is
+                needed. A number n above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -833,8 +834,8 @@ class Client:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -905,8 +906,8 @@ class Client:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -1040,8 +1041,8 @@ class Client:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -1562,13 +1563,14 @@ class Client:
     ) -> SyncReport:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        Final slices come first, project by project and the oldest first, because they are fetched only once; then those
+        that may still change.
         With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
-        row.
+        slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
+        row, or three of any kind in a row once every project that is left has a failed slice.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -3200,8 +3202,8 @@ class AsyncClient:
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
             retry whose pause would end after the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
-            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
-            changes that.
+            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
+            ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
             longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
             for the budget.
@@ -3218,13 +3220,13 @@ class AsyncClient:
         job_path: The path at which a job is read. Change it only if the service moved it.
         requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
-            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
+            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
         jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
-        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
-            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
+        store: A file that caches what was fetched, counts the requests of clients with a budget, and keeps the names of
+            ``once=``; it holds no key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
             only once.
         refresh: Whether to fetch ranges again that the store has; false by default. The store then has the new counts.
@@ -3286,7 +3288,8 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Job]:
         """Creates a job for the docs agent and returns it without waiting for its end.
 
-        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
+        The request is sent again only if the service certainly did nothing: it never came there, or was refused with
+        429 and a ``Retry-After``, or with 401 and ``api_key`` has another key. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
         make a repetition safe.
 
         Args:
@@ -3308,8 +3311,8 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service asked a client with ``jobs_per_hour`` to wait
+                (429 with ``Retry-After``), and ``on_budget="stop"``. No job was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
@@ -3413,7 +3416,7 @@ class AsyncClient:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3472,7 +3475,7 @@ class AsyncClient:
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3489,8 +3492,8 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
-                was created.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service asked a client with ``jobs_per_hour`` to wait
+                (429 with ``Retry-After``), and ``on_budget="stop"``. No job was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
@@ -3544,7 +3547,7 @@ class AsyncClient:
                 minutes by default, ``None`` waits for ever.
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
@@ -3679,7 +3682,7 @@ class AsyncClient:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3746,8 +3749,8 @@ class AsyncClient:
             offset: How many rows to skip; 0 by default.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+                this one, which wastes a request only if you stop early. 0 requests a page only when a row of it is
+                needed. A number n above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -3814,8 +3817,8 @@ class AsyncClient:
             offset: How many rows to skip; 0 by default.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
-                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
-                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+                this one, which wastes a request only if you stop early. 0 requests a page only when a row of it is
+                needed. A number n above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -3881,8 +3884,8 @@ class AsyncClient:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -3953,8 +3956,8 @@ class AsyncClient:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -4088,8 +4091,8 @@ class AsyncClient:
                 service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
-            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
-                requests a page only when a row of it is needed.
+            prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
+                you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, filters, project, page size and offset; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
@@ -4606,13 +4609,14 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, SyncReport]:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        Final slices come first, project by project and the oldest first, because they are fetched only once; then those
+        that may still change.
         With several listings, those of one slice are fetched together. Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
-        row.
+        slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
+        row, or three of any kind in a row once every project that is left has a failed slice.
 
         Args:
             projects: The ids of the projects, or one id.

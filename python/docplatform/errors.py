@@ -51,7 +51,8 @@ class DocPlatformError(Exception):
     is ``RuntimeError``; these are raised before anything is sent.
 
     Attributes:
-        outcome: The outcome of a write; ``None`` for a read. ``"not_sent"``: nothing was sent, so you may send it
+        outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, or an earlier 429,
+            held it back. ``"not_sent"``: nothing was sent, so you may send it
             again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.
@@ -177,7 +178,7 @@ class UnconfirmedWriteError(DocPlatformError):
     Attributes:
         status: The HTTP status, an int; ``None`` if no answer came.
         request_id: The service's ``x-request-id``, if an answer had one.
-        body: The beginning of the answer; ``None`` if none came.
+        body: The beginning of the answer, withheld if it repeats the prompt or the key; ``None`` if none came.
 
     Example:
         >>> stub.fail_next(drop=True)
@@ -203,7 +204,7 @@ class ResponseError(DocPlatformError, ValueError):
     Attributes:
         status: The HTTP status, an int.
         request_id: The service's ``x-request-id``, if it sent one.
-        body: The beginning of the answer.
+        body: The beginning of the answer, withheld if it repeats the prompt or the key.
 
     Example:
         >>> stub.fail_next(status=200, body="<html>Please log in</html>")
@@ -227,7 +228,7 @@ class StatusError(DocPlatformError):
     Attributes:
         status: The HTTP status, an int.
         message: The service's own explanation, if it gave one.
-        body: The beginning of the answer.
+        body: The beginning of the answer. Like the message, it is withheld if it repeats the prompt or the key.
         request_id: The service's ``x-request-id``, if it sent one: name it when you ask the service's support.
         retry_after: How long the service asked to wait, in seconds; ``None`` if it did not.
 
@@ -349,7 +350,7 @@ class RateLimitError(StatusError):
 
 
 class ServerError(StatusError):
-    """Status 500 to 599 in answer to a read: the service failed, in spite of the retries.
+    """Status 500 to 599 in answer to a read: the service failed, in spite of the retries of 500, 502, 503 and 504.
 
     Nothing was changed, so call again later. A write that gets such an answer is an ``UnconfirmedWriteError``.
 
@@ -446,7 +447,7 @@ class SyncError(DocPlatformError):
 
     Attributes:
         failures: The slices and why they failed: a tuple of ``SyncFailure``. A project that the service refuses as
-            a whole is listed with its first slice.
+            a whole is listed with the one slice that was tried.
 
     Example:
         >>> stub.fail_next(status=403, times=3)

@@ -454,8 +454,8 @@ class Stats(NamedTuple):
         waited: Seconds spent in pauses between attempts and in waiting for the request budget: a float.
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
             the store. Requests of other processes are in it as of the last time that this client did: when it was
-            made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and in a
-            forked child before its first request.
+            made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and, with a
+            store, in a forked child before its first request. Without a store the child has a budget of its own.
         jobs_left: The same for the jobs that ``jobs_per_hour`` lets the client's project create now.
 
     Example:

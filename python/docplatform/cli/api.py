@@ -63,7 +63,7 @@ def api(
 ) -> None:
     """Send any request to the service, and print its answer.
 
-    PATH may contain {project_id}. A GET is a read, and is retried. Any other METHOD is a write, and is sent only once.
+    PATH may contain {project_id}. A GET is a read, and is retried. Any other METHOD is a write, and is sent again only if the service certainly did nothing.
     """
     files.check_printing()
     reads = method.upper() == "GET"

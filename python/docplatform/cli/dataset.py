@@ -49,7 +49,7 @@ def dataset(
     API key. pandas, polars, DuckDB, Spark, Dask and Ray read FOLDER/listing=visitors.
 
     The PERIOD comes first, unless --from and --to or --last name the days; projects come after it. Without a PERIOD, it writes
-    every slice of this length that the store has; without a PROJECT, those of all projects. A project that the store lacks is
+    every slice of this length that the store has; without a PROJECT or --project, those of all projects, whatever DOCPLATFORM_PROJECT_ID says. A project that the store lacks is
     named, and with --strict it is an error.
     """
     if session.store is None:

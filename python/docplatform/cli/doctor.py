@@ -28,7 +28,7 @@ from docplatform._native import _check, _proxy
 from docplatform.cli import exits, output, phrases
 from docplatform.cli.help import Command
 from docplatform.cli.listings import LISTINGS
-from docplatform.cli.session import Session, with_store
+from docplatform.cli.session import Session, with_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,13 +64,13 @@ class Finding(NamedTuple):
     is_flag=True,
     help="Also check which listings the key may read: one more request for each.",
 )
-@with_store
+@with_check
 @click.pass_context
 def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     """Check settings, service and key, and say what to do.
 
-    It reads the totals of the visitors: one request, which counts towards the hourly limit. In an existing --store that
-    request is recorded; nothing else is written.
+    It reads the totals of the visitors: one request, which counts towards the hourly limit. With a budget, that request is
+    recorded in an existing --store; nothing else is written.
     """
     settings = list(_settings(session))
     answers = [Finding(name, "unknown", NOT_ASKED) for name in (SERVICE, KEY, PROJECT)]

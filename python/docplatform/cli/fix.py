@@ -74,7 +74,7 @@ def fix(
 
     The list is made of page ratings, comments, unanswered questions to the assistant, searches without a click, and
     visitors, of last month by default. With --run, the docs agent works on the first problems, and their pull requests are
-    printed, or written to the .md file of -o. Review each of them, because its prompt quotes readers.
+    printed, and with -o also written to that .md file. Review each of them, because its prompt quotes readers.
     """
     days, _ = beside(**ends)
     name = target.name

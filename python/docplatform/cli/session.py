@@ -61,8 +61,8 @@ _STORE = (
     ),
     number_option(
         "--requests-per-hour",
-        help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command "
-        "alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
+        help="Send at most N requests in any hour, over all processes that use the same --store with a budget; without one, in this "
+        "command alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
     ),
     number_option(
         "--reserve",
@@ -86,7 +86,7 @@ _STORE_OF_JOBS = _store_option(
 )
 _JOBS_PER_HOUR = number_option(
     "--jobs-per-hour",
-    help="Create at most N jobs in any hour in a project, over all processes that use the same --store.  [default: "
+    help="Create at most N jobs in any hour in a project, over all processes that use the same --store with this limit.  [default: "
     "DOCPLATFORM_JOBS_PER_HOUR, or no limit]",
 )
 _JOB_PATH = click.option(
@@ -104,6 +104,11 @@ _ON_BUDGET = click.option(
     default="wait",
     show_default=True,
     help="When the budget of this hour is spent: wait for the next one, or stop with exit code 4.",
+)
+_BUDGET_ALONE = (
+    _store_option("The file that keeps the request budget.  [default: DOCPLATFORM_STORE, or none]"),
+    *_STORE[1:3],
+    _STORE[-1],
 )
 _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
@@ -273,19 +278,16 @@ def _with(*given: Callable[..., Any], fetches: bool = False, spends: bool = Fals
 
 with_job: ForSession = _with(_JOB_PATH)
 """For a command about jobs."""
-with_request: ForSession = _with(
-    _store_option("The file that keeps the request budget.  [default: DOCPLATFORM_STORE, or none]"),
-    *_STORE[1:3],
-    _STORE[-1],
-    _ON_BUDGET,
-)
+with_request: ForSession = _with(*_BUDGET_ALONE, _ON_BUDGET)
 """For a command that sends any request."""
 with_names: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _STORE[-1])
 """For a command about the names of jobs, with the store that keeps them."""
 with_creation: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET)
 """For a command that creates jobs, with their budget."""
-with_store: ForSession = _with(*_STORE, fetches=True)
-"""For a command that may read a store."""
+with_check: ForSession = _with(*_BUDGET_ALONE)
+"""For a command that sends a request of its own, and does not wait."""
+with_store: ForSession = _with(_STORE[0], *_STORE[3:], fetches=True)
+"""For a command that reads a store, and sends nothing."""
 with_budget: ForSession = _with(*_BUDGET, fetches=True, spends=True)
 """For a command that spends the budget: its calls take the session's ``on_budget``."""
 with_fixes: ForSession = _with(_JOB_PATH, _JOBS_PER_HOUR, *_BUDGET, fetches=True, spends=True)

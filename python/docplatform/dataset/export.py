@@ -86,7 +86,8 @@ def export_dataset(
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
         ValueError: The store has several services or organizations and none is named, or has only slices of another
-            length; or the target has other content.
+            length; or the target has other content in the place of a slice, or slices of another length or
+            service.
         DatasetError: Slices are missing, with ``strict``. Those in the store are written, and ``error.dataset`` is the
             report.
         ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``. An object

@@ -36,8 +36,8 @@ class StubServer:
     The real client talks to it over a real connection, so timeouts, retries, paging and cancelling happen as with
     the service. Its site is made up and the same in every run: people come on workdays and stay away at weekends;
     they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
-    fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people do
-    not.
+    fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people
+    hardly do.
 
     Args:
         visitors: How many pages the site has; or the rows to serve, as they are, whatever the dates; or a function
