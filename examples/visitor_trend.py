@@ -1,4 +1,4 @@
-"""The visitors of the last 90 days, fetched once and kept: run it every day, and it fetches only the new days.
+"""The visitors of the last 90 days, kept: run it every day, and it fetches the new days and those that may change.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set. Stop it whenever you like.
 """

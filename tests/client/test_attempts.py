@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from docplatform import Attempt, NotFoundError, ResponseError
+from docplatform._hooks.logging import FIELDS
 from docplatform.testing import StubServer
 from helpers import AnyClient, AsyncFace, Face
 from helpers.pages import rows, serve
@@ -80,6 +81,7 @@ def test_an_error_of_the_function_is_logged_and_changes_nothing(
     assert job.status == "active"
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert record.getMessage() == "on_attempt raised an error, which changes nothing"
+    assert {getattr(record, field) for field in FIELDS} == {None}
     assert record.exc_info is not None
     assert isinstance(record.exc_info[1], KeyError)
 

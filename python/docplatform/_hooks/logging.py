@@ -29,7 +29,8 @@ def watch(name: str, function: Callable[[Any], object], value: object) -> None:
     try:
         function(value)
     except Exception:
-        logger.warning("%s raised an error, which changes nothing", name, exc_info=True)
+        text = "%s raised an error, which changes nothing"
+        logger.warning(text, name, exc_info=True, extra=dict.fromkeys(FIELDS))
 
 
 def log(level: int, text: str, *values: object) -> None:
