@@ -338,9 +338,10 @@ async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Byte
         if chunk.len() > room {
             body.extend_from_slice(chunk.get(..room).unwrap_or_default());
             let fact = format!("the answer is larger than {cap} bytes");
-            let reason = match advised {
-                true => message![fact, Advice::SmallerAnswers {}],
-                false => message![fact, ", the most that is read of such an answer"],
+            let reason = if advised {
+                message![fact, Advice::SmallerAnswers {}]
+            } else {
+                message![fact, ", the most that is read of such an answer"]
             };
             return Err(BodyError::Unusable(reason, body.into()));
         }
