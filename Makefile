@@ -22,7 +22,7 @@ LINTS := lint-ruff lint-rust lint-pyright lint-stubs lint-mypy lint-public lint-
 demo: $(STAMPS)/installed
 	@$(BIN)/python -m docplatform demo
 
-## test: everything
+## test: the lints, the docs, the core, and the suite on one Python
 test: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
 	+@$(BESIDE) $(LINTS) docs test-oldest
 	+@$(MAKE) --no-print-directory test-core test-suite
@@ -43,7 +43,7 @@ CORE_TEST = $(addprefix CARGO_PROFILE_LIGHT_,DEBUG_ASSERTIONS=true OVERFLOW_CHEC
 test-core:
 	$(CORE_TEST) --quiet $(CORE)
 
-## test-python: the built wheel, as users have it
+## test-python: a wheel that was built quickly; test-wheel takes the one that users have
 test-python: test-oldest test-suite
 
 SUITE := -m pytest -n 4 --dist worksteal

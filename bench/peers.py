@@ -92,7 +92,7 @@ def with_pyreqwest(url: str, loads: Callable[[bytes], Any]) -> list[Row]:
 
 
 async def aiohttp_rows(url: str) -> AsyncIterator[Row]:
-    """Under an asynchronous generator, for ``async for``."""
+    """The rows one by one, for ``async for``."""
     import aiohttp
 
     offset = 0

@@ -41,7 +41,7 @@ IN_PASSING = 0.3
 
 
 class Breaking(StubServer):
-    """Loses and refuses creations and messages at random. The jobs are in ``jobs``, by prompt."""
+    """Loses and refuses creations and messages at random. The jobs are in ``jobs``."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(visitors=1, active_polls=0, latency=0.03)

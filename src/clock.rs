@@ -30,7 +30,7 @@ impl Clock {
         Self::new(move || wall + begun.elapsed())
     }
 
-    /// Any other clock, which cannot be set.
+    /// A clock that reads the time of day from `now`.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

@@ -131,7 +131,7 @@ pub struct Details {
     pub resets_at: Option<Timestamp>,
     /// Whether the same call may succeed later, as the retry policy sees it.
     pub transient: bool,
-    /// Whether a retry was left out because of the deadline.
+    /// Whether the deadline left no time for an attempt.
     pub deadline_exceeded: bool,
     pub attempts: Vec<Attempt>,
     pub source: Option<Error>,

@@ -57,8 +57,7 @@ class DocPlatformError(Exception):
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.
         attempts: The attempts of the call, oldest first: a tuple of ``Attempt``.
-        deadline_exceeded: Whether a retry was left out because its pause would have ended after the call's
-            ``deadline``: a bool.
+        deadline_exceeded: Whether the call's ``deadline`` left no time for an attempt: a bool.
         checkpoint: For an export that failed: where to continue, as in
             ``client.visitors(resume=error.checkpoint)``; else ``None``.
         partial: For an export into memory that failed: a table of the rows that were fetched; ``checkpoint``
@@ -90,7 +89,7 @@ class DocPlatformError(Exception):
 
 
 class ConfigurationError(DocPlatformError, ValueError):
-    """A setting is missing or cannot be used. Nothing was sent.
+    """A setting is missing or cannot be used. Nothing was sent, unless the store failed during a call.
 
     The message names the setting and where its value came from, such as ``DOCPLATFORM_API_KEY`` or ``api_key=``:
     correct it there.
@@ -281,7 +280,7 @@ class PermissionDeniedError(StatusError):
     """Status 403: the API key may not do this: it is read-only, limited to other network addresses, or belongs to
     another project.
 
-    Use a key that may; ``docplatform doctor`` shows what a key may do.
+    Use a key that may; ``docplatform doctor --listings`` shows which listings a key may read.
 
     Example:
         >>> stub.fail_next(status=403)

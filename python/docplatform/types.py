@@ -57,7 +57,7 @@ class Totals(NamedTuple):
     total: int
 
     def _repr_html_(self) -> str:
-        return _html("Unique visitors of the whole site (they do not add up)", self._fields, [self])
+        return _html("Totals of the whole site", self._fields, [self])
 
 
 class Fractions(NamedTuple):

@@ -61,7 +61,7 @@ impl Client {
             let late = || {
                 messages::too_late(
                     self.settings.deadline,
-                    "too many other calls were in flight, the store was locked or this process was suspended",
+                    "the service asked this client to wait, too many other calls were in flight, the store was locked, or this process was suspended",
                 )
             };
             let acquire = async |permits: &'a Semaphore| {

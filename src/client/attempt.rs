@@ -78,7 +78,7 @@ pub enum Failure {
     /// Proven: no byte was written. `fatal`: trying again cannot help.
     Unsent {
         reason: Message,
-        /// A certificate or a host name is wrong.
+        /// Trying again cannot help: TLS, the proxy or the request itself is wrong.
         fatal: bool,
     },
     /// Bytes may have left and no head came.

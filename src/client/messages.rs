@@ -88,15 +88,16 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted. `why` is the end of its text. A write whose last attempt has a status was refused.
+/// The error of a call that is not admitted. `why` is the end of its text. A call whose last attempt has a status was answered.
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
     let refused = attempts.last().and_then(|attempt| attempt.status);
-    let (lead, outcome) = match refused.filter(|_| call.is_write()) {
-        Some(status) => (
-            format!("refused with {status}, and not sent again"),
-            Outcome::Rejected,
-        ),
-        None => ("not sent".to_owned(), Outcome::NotSent),
+    let lead = match refused {
+        Some(status) => format!("refused with {status}, and not sent again"),
+        None => "not sent".to_owned(),
+    };
+    let outcome = match refused.filter(|_| call.is_write()) {
+        Some(_) => Outcome::Rejected,
+        None => Outcome::NotSent,
     };
     let mut why = why.prefixed(format!("{}: {lead}", call.name()));
     why.attempts = attempts;
@@ -240,7 +241,7 @@ impl Failed<'_> {
             message.push(format!(" ({} attempts)", attempts.len()));
         }
         if deadline_exceeded {
-            message.push(" (no further attempt: its pause would end after the call's deadline)");
+            message.push(" (no further attempt: the call's deadline leaves no time for it)");
         }
         let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
         error.attempts = attempts;

@@ -69,7 +69,7 @@ impl Permits {
     }
 }
 
-/// The state that clients with the same store share. A client without a store has its own.
+/// The state that the handles of one client share, as long as they have the same store.
 struct StoreState {
     clock: Clock,
     store: Option<Arc<ClientStore>>,

@@ -49,7 +49,7 @@ pub enum About {
     Call(Box<LogFields>),
     /// The caller's function is to be called for the API key.
     Key(KeyRequest),
-    /// A job that was created under a name. The store could not record it.
+    /// A job that was created, or got a message, under a name. The store could not record it.
     Unrecorded(Box<UnrecordedJob>),
     /// A job's status that this client does not know.
     UnknownStatus {
@@ -94,7 +94,7 @@ impl From<LogFields> for About {
     }
 }
 
-/// A job that was created under a name. The store could not record it.
+/// A job that was created, or got a message, under a name. The store could not record it.
 #[derive(Debug, Clone)]
 pub struct UnrecordedJob {
     pub name: String,

@@ -30,7 +30,9 @@ pub(super) fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
             Error::argument(format!("headers: {name:?} is not a valid header name"))
         })?;
         if RESERVED_HEADERS.contains(&header.as_str()) {
-            return refuse(format!("headers: {header} is set by the client itself"));
+            return refuse(format!(
+                "headers: {header} cannot be given, because the client controls it: leave it out"
+            ));
         }
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
             Error::argument(format!(

@@ -75,7 +75,7 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// The secret that `text` repeats, as it is or encoded: one of `keys`, or of these settings.
+    /// The name of the secret that `text` repeats, as it is or encoded: one of `keys`, or a value of the user's headers.
     pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
         [text, &redact::decoded(text)].into_iter().find_map(|text| {
             if keys.iter().any(|key| key.is_in(text)) {

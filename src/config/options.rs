@@ -121,7 +121,7 @@ impl Options {
             let number = value.to_str().and_then(|value| value.parse().ok());
             number.ok_or_else(|| {
                 Error::configuration(format!(
-                    "{variable} must be a whole number from 0 on; it is {:?}",
+                    "{variable} must be a whole number, and not negative; it is {:?}",
                     value.to_string_lossy()
                 ))
             })

@@ -35,6 +35,9 @@ impl Segment {
             "is a path step, not an id".to_owned()
         } else if text.trim() != text {
             "has white space around it".to_owned()
+        } else if text.starts_with(['"', '\'']) {
+            // Command Prompt keeps the quotes of `set NAME="value"`.
+            "begins with a quote".to_owned()
         } else if text.contains(char::REPLACEMENT_CHARACTER) {
             // A repaired id would be a different id.
             "contains U+FFFD, which replaces invalid characters".to_owned()
@@ -166,6 +169,9 @@ impl BaseUrl {
         }
         if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
             return fail("contains white space, a control character or a backslash");
+        }
+        if text.contains(['"', '\'']) {
+            return fail("contains quotes: remove them");
         }
         let Ok(url) = Url::parse(text) else {
             return fail("is not a URL; it looks like \"https://docs-api.example.com\"");

@@ -85,7 +85,9 @@ pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Resul
     if every.is_some() {
         slices.retain(|days| days.from <= today);
         if slices.is_empty() {
-            return refuse(format!("the range has not begun: today is {today} in UTC"));
+            return refuse(format!(
+                "no slice of the range has begun: today is {today} in UTC"
+            ));
         }
     }
     Ok(slices)

@@ -17,8 +17,8 @@ const CHECKPOINT_VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for; no answer of
 /// 32 MiB makes it longer than this.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
-/// How many of the last visitors' rows a checkpoint contains, so that the next part finds rows that come twice: two full pages,
-/// in some 8 KB of text.
+/// How many of the last rows a checkpoint contains if rows have a key, so that the next part finds rows that come twice: two full
+/// pages of visitors, in some 8 KB of text.
 pub const RECENT: usize = 500;
 /// Bytes of a row in the text.
 const ROW_BYTES: usize = 12;

@@ -47,7 +47,7 @@ pub struct FetchedPage {
     pub page: Page,
     /// The rows that were asked for: the source may have a page of another length.
     pub limit: u32,
-    /// The answer of the service, for the store; `None` without a store, or if it has the page already.
+    /// The answer of the service, while the page may still be kept; `None` if the store has it.
     pub(crate) body: Option<Bytes>,
     /// The time at which its request left.
     pub(crate) asked: Millis,

@@ -104,7 +104,7 @@ pub enum SendError {
     Unsent {
         /// In words, without the URL.
         reason: Message,
-        /// Trying again cannot help: a certificate, a host name.
+        /// Trying again cannot help: a fault of TLS, a login that the proxy wants, a proxy that is not supported.
         fatal: bool,
     },
     /// Bytes may have left.

@@ -125,6 +125,14 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| {
+        let root = root_cause(&error);
+        if let Some(path) = &wire.ca_bundle {
+            let file = format!(
+                " {}: a certificate in it cannot be used ({root}): replace it",
+                path.display()
+            );
+            return Error::configuration(message![Setting::CaBundle, file]);
+        }
         // The authorities cannot be read. An empty name of a file counts, too, and is a file that is not there.
         let is_set = |name: &&str| std::env::var_os(name).is_some();
         let advice = match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
@@ -133,7 +141,6 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
                 format!("{name} replaces the system's CA certificates: correct or unset it")
             }
         };
-        let root = root_cause(&error);
         let why = format!("TLS cannot be set up ({root}); {advice}, or pass ");
         Error::configuration(message![why, Setting::CaBundle.argument()])
     })
@@ -176,7 +183,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// A request's body. hyper polls it before it writes the head, so the poll is when the request leaves.
+/// A request's body. A request leaves when hyper first asks it for its end or its data, before the head is written.
 struct Cargo {
     data: Option<Bytes>,
     departure: Departure,
@@ -355,7 +362,7 @@ fn words(error: &reqwest::Error) -> String {
             "the connection was reset"
         }
         (None, Some(ErrorKind::UnexpectedEof)) => {
-            "the connection closed in the middle of the answer"
+            "the connection closed before the answer was complete"
         }
         _ => match find::<hyper::Error>(error) {
             Some(error) if error.is_incomplete_message() => {

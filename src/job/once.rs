@@ -154,8 +154,8 @@ pub async fn resolve(
     {
         Some(true) => Ok(()),
         Some(false) => refuse(format!(
-            "nothing with an unknown outcome for this job is under the name {key} in project '{}', or another name has the job: \
-             nothing was changed",
+            "the name {key} of project '{}' has no unknown outcome, or not for this job, or another name has the job: nothing was \
+             changed; look at the names that the store has",
             key.project_id
         )),
         None => refuse(format!(

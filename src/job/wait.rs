@@ -22,7 +22,7 @@ use crate::text::safe;
 const POLL_GROWTH: f64 = 1.5;
 /// Each interval varies by up to this share, so that many waits do not poll at the same time.
 const POLL_JITTER: f64 = 0.2;
-/// The time that the last poll may take after the wait's time is up.
+/// The least time that a poll may take, even if the wait's time is up before.
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// The most of a status that is shown, in characters.
 const MAX_STATUS: usize = 60;
@@ -303,9 +303,12 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
     )];
     match last {
         None => message.push("); whether it exists is not known"),
+        Some(job) if job.status == STATUS_UNKNOWN => {
+            message.push("); whether it has ended is not known");
+        }
         // After a message, a final status may be the old one.
         Some(job) if job.is_final() => message.push(")"),
-        Some(job) if !job.is_known() && job.status != STATUS_UNKNOWN => {
+        Some(job) if !job.is_known() => {
             message.push(", which this client does not know)");
             message.push(Advice::EndAtStatus {
                 status: safe(status, MAX_STATUS),
@@ -323,10 +326,7 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
 fn unanswered() -> Error {
     let mut error = Error::new(
         Kind::Timeout,
-        format!(
-            "the last poll was not answered within {} s of the end of the wait",
-            LAST_POLL.as_secs()
-        ),
+        "the last poll was not answered before the wait ended".to_owned(),
     );
     error.transient = true;
     error

@@ -5,7 +5,8 @@ use url::Url;
 /// The query parameter for a cursor.
 pub const CURSOR: &str = "cursor";
 
-/// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused, because it would get the key.
+/// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused: its cursor is not this
+/// service's.
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     let is_whole = ["http://", "https://"].iter().any(|scheme| {
         sent.get(..scheme.len())
@@ -19,9 +20,9 @@ pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     let base = Url::parse(base_url).map_err(|_| unreadable())?;
     let url = base.join(sent).map_err(|_| unreadable())?;
     if url.origin() != base.origin() {
-        let host = crate::text::safe(url.host_str().unwrap_or_default(), 60);
+        let origin = crate::text::safe(&url.origin().ascii_serialization(), 80);
         return Err(format!(
-            "it sent a cursor that leads to another server ({host}), which is not asked"
+            "it sent a cursor that leads to another address than the base URL ({origin}), which is not asked"
         ));
     }
     url.query_pairs()
@@ -54,15 +55,15 @@ mod tests {
         for (sent, why) in [
             (
                 "https://evil.example/?cursor=x",
-                "another server (evil.example)",
+                "another address than the base URL (https://evil.example)",
             ),
-            ("http://docs.example/?cursor=x", "another server"),
-            ("https://docs.example:444/?cursor=x", "another server"),
+            ("http://docs.example/?cursor=x", "another address"),
+            ("https://docs.example:444/?cursor=x", "another address"),
             (
                 "https://docs.example@evil.example/?cursor=x",
-                "another server",
+                "another address",
             ),
-            ("//evil.example/?cursor=x", "another server"),
+            ("//evil.example/?cursor=x", "another address"),
             ("https://docs.example/v1/searches", "without a cursor"),
             ("https://docs.example/?cursor=", "without a cursor"),
             ("https://[", "cannot be read"),

@@ -37,7 +37,8 @@ pub enum PagedBy {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its name: that of the client's method and of the dataset's partition, and of a command unless an option of another one shows it.
+    /// The name of the client's method, of the dataset's partition and of the command. `feedback_by_page` has no command, but an option of
+    /// `feedback`.
     pub name: &'static str,
     pub path: &'static str,
     /// The name of its rows in an answer.

@@ -93,7 +93,9 @@ impl Listing {
         let is_empty = names.iter().any(|name| name.is_empty());
         names.sort_unstable();
         if is_empty || !names.is_sorted_by(|one, other| one < other) {
-            return refuse("the rows, the flag for more and the cursor must be different fields");
+            return refuse(
+                "the rows, the flag for more and the cursor must be different fields, each with a name",
+            );
         }
         Ok(Self {
             path: path.as_str().to_owned(),

@@ -7,17 +7,17 @@ use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Rows, RowsBuilder};
 use crate::text::json::Count;
 
-/// The totals of the whole site and range. A checkpoint has them as a list.
+/// The totals of the whole site and range: unique visitors, or page views. A checkpoint has them as a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(into = "[i64; 3]")]
 pub struct Totals {
-    /// Unique people.
+    /// People.
     #[serde(deserialize_with = "count")]
     pub human: i64,
-    /// Unique AI agents.
+    /// AI agents.
     #[serde(deserialize_with = "count")]
     pub ai: i64,
-    /// Unique visitors, deduplicated.
+    /// Both.
     #[serde(deserialize_with = "count")]
     pub total: i64,
 }
@@ -44,8 +44,8 @@ pub struct Page {
     pub repaired: bool,
 }
 
-/// The parts of an answer that came so far. A part that never came is an error and is not filled in: a missing flag for more rows,
-/// taken for false, would end an export in silence.
+/// The parts of an answer that came so far. A missing part is an error, but a cursor can stand for the flag for more rows, and the flag
+/// for a cursor: if both are missing, an export would end in silence.
 #[derive(Default)]
 pub(crate) struct PageParts {
     pub(crate) totals: Option<Totals>,

@@ -1,5 +1,5 @@
 //! Rows as columns: those of a page of any endpoint, or many of a table. They take a few allocations, not one a row. Users get each as
-//! a dict; `VisitorRow` in `types.py` is its type.
+//! a dict; `VisitorRow` in `types.py` is the type of those of visitors and views.
 
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ pub struct Row<'a> {
     pub(crate) at: usize,
     /// The days that the row covers, in a table of several slices.
     pub days: Option<Slice>,
-    /// The values of the row without a column. A row that is not an object has no columns.
+    /// The values of the row that have no column, or do not fit theirs. A row that is not an object is here whole.
     pub other: Option<&'a Value>,
 }
 

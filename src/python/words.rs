@@ -51,8 +51,8 @@ fn quoted(text: &str) -> String {
 fn advice(advice: &Advice) -> String {
     let text = match advice {
         Advice::AvoidCache {} => {
-            "the request was unconditional, so a proxy or cache on the way is broken: avoid it with proxy= or \
-             trust_env=False"
+            "a proxy or cache on the way answers for the service: avoid it with proxy= or trust_env=False, and send no \
+             conditional headers"
         }
         Advice::CallAfter { seconds: None } => {
             "the service did not say how long to wait: try again in some minutes"

@@ -294,7 +294,7 @@ fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, b
     })
 }
 
-/// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
+/// The numbers of the rows that changed significantly in some direction, and that direction; the largest change comes first.
 pub fn movements(table: &Table, kind: ReaderKind, pace: SitePace) -> Vec<(usize, Movement)> {
     let found = pairs(table, kind).enumerate();
     let significant = found.filter(|(_, (.., is_significant))| *is_significant);

@@ -122,7 +122,8 @@ impl StoredSlice {
     }
 }
 
-/// The part of a slice that the store has; nothing if the client is set to refresh.
+/// The part of a slice that the store has. If the client is set to refresh, nothing counts as cached; the last export stays known, for
+/// the estimate.
 pub(crate) async fn stored_slice(
     client: &Client,
     of: Subject,

@@ -215,9 +215,7 @@ impl SlicedTableBuilder {
         running: Vec<Date>,
     ) -> SlicedTable {
         let may_still_change = |from| {
-            format!(
-                "the slices from {from} on may still change, because they ended only recently or have not ended yet"
-            )
+            format!("the data from {from} on may still change, or was fetched before it was final")
         };
         self.warnings.extend(open_from.map(may_still_change));
         SlicedTable {

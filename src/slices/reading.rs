@@ -94,17 +94,20 @@ impl StoreQuery {
                     format!("; it has {}", some(ids())),
                 ]),
                 None => {
-                    let owner = &self.owner;
-                    let named = owner.base_url.is_some() || owner.organization.is_some();
-                    let mut text =
-                        message![format!("{} has no {}", self.store, self.of.endpoint.name)];
-                    if named {
-                        text.push(message![
-                            " of this ",
-                            Setting::BaseUrl,
-                            " and ",
-                            Setting::Organization
-                        ]);
+                    let (owner, name) = (&self.owner, self.of.endpoint.name);
+                    let mut text = message![match self.of.content {
+                        Content::Pages => format!("{} has no {name}", self.store),
+                        Content::Totals => format!("{} has no totals of {name}", self.store),
+                    }];
+                    let given = [
+                        (owner.base_url.is_some(), Setting::BaseUrl),
+                        (owner.organization.is_some(), Setting::Organization),
+                    ];
+                    let given = given
+                        .into_iter()
+                        .filter_map(|(is_given, what)| is_given.then_some(what));
+                    for (word, what) in [" of this ", " and "].into_iter().zip(given) {
+                        text.push(message![word, what]);
                     }
                     text.push(message![" yet", Advice::FillStore {}]);
                     refuse(text)
@@ -136,13 +139,17 @@ impl StoreQuery {
             ),
             None => "the range as a whole is missing".to_owned(),
         };
-        let has = match found.last() {
+        let others: Vec<_> = found
+            .iter()
+            .filter(|slice| !self.slices.contains(&slice.days))
+            .collect();
+        let has = match others.last() {
             Some(other) => format!(
                 "other ranges of this project that it has: {}, the last {}",
-                found.len(),
+                others.len(),
                 Period::of(other.days).name()
             ),
-            None => "it has none of this project".to_owned(),
+            None => "it has no other range of this project".to_owned(),
         };
         let what = format!(
             "{} does not have the {name} of project \"{}\", {}: {lacks} ({has})",

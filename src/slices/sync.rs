@@ -1,7 +1,7 @@
 //! Fills the store: fetches every slice of some projects, unless the store has it.
 //!
-//! After a failure the next slice is chosen at random. A sync gives up after several failures in a row, and the next run does not
-//! know of them. In a fixed order, three projects that always fail would block all others for ever.
+//! After a failure the next slice is chosen at random. A sync gives up after several failures in a row, unless they concern single
+//! slices alone, and the next run does not know of them. In a fixed order, three projects that always fail would block all others for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::store::{Exports, SyncLock};
 
 /// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// After this many failures in a row, the slices are not the cause.
+/// The sync ends after this many failures in a row, if the last is transient, nothing has succeeded, or every slice left has failed.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.
@@ -57,7 +57,7 @@ pub struct SyncCounts {
     pub hours: Option<f64>,
 }
 
-/// A slice that could not be fetched, while others could.
+/// A slice that could not be fetched.
 #[derive(Debug)]
 pub struct FailedSlice {
     pub project: String,

@@ -26,7 +26,7 @@ pub enum Fault {
     NoDatabase,
     /// It belongs to another program.
     Foreign,
-    /// A change of another program stands beside it, half done.
+    /// A change stands beside it, half done.
     Unfinished,
     Newer(i64),
     /// It may be read but not written.
@@ -84,7 +84,7 @@ impl Fault {
                     Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
                         kind,
                         format!(
-                            "it or its folder cannot be written ({error}): change the permissions, or give another path"
+                            "it or its folder cannot be opened or written ({error}): change the permissions, or give another path"
                         ),
                     ),
                     Some(ErrorCode::ConstraintViolation) => (
@@ -108,7 +108,7 @@ impl Fault {
             Self::NoDirectory => {
                 "its directory does not exist: create it, or give another path".to_owned()
             }
-            Self::Missing => "there is no such file: check the path".to_owned(),
+            Self::Missing => "there is no store there: check the path".to_owned(),
             Self::LogAlone(how) => {
                 format!(
                     "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
@@ -124,7 +124,9 @@ impl Fault {
                 format!("it is the database of another program; {ANOTHER}")
             }
             Self::Unfinished => {
-                format!("a transaction of another program is unfinished in it; {ANOTHER}")
+                format!(
+                    "a transaction is unfinished in it: if another process opens it at this moment, try again; otherwise {ANOTHER}"
+                )
             }
             Self::Newer(version) => {
                 format!(

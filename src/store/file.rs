@@ -61,7 +61,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Opens a store that is there, and writes nothing into it.
+/// Opens a store that is there, and changes no data. Its end may put a log that was left into the file.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
     // A process with the right to write keeps the log as a client does.
@@ -189,7 +189,8 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// Creates the file under another name and then renames it, so that no process sees half of it.
+/// Creates the file under another name and then links it to its own, or renames it where links do not work, so that no process sees half
+/// of it.
 fn create(path: &Path) -> Result<(), Fault> {
     let new = beside(
         path,

@@ -80,7 +80,7 @@ impl FinishedExports {
         })
     }
 
-    /// Of each account, project and range the latest that has `what`, in their order.
+    /// The latest export that has `content`, of each account, project and range, in that order.
     pub async fn latest(&self, content: Content) -> Result<Vec<FinishedExport>> {
         let path = self.path.clone();
         let has = match content {

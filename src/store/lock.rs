@@ -21,10 +21,10 @@ fn take(path: &Path) -> Result<Option<File>, Fault> {
     }
 }
 
-/// The right to fill a store, which one process has at a time.
+/// The right to fill a store, which one sync has at a time.
 pub type SyncLock = LockedFile;
 
-/// Takes the right to fill a store; `None` if another process has it.
+/// Takes the right to fill a store; `None` if another sync has it, in this process or another.
 pub(super) fn take_sync(store: &Path) -> Result<Option<SyncLock>, Fault> {
     // A file of its own: closing the store's file anywhere in the process would drop SQLite's locks.
     Ok(take(&beside(store, "-sync"))?.map(LockedFile::keep))

@@ -1,6 +1,6 @@
 //! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes it.
 //!
-//! A thread of its own does the work, so that locks and disks never hold up the runtime. The file is opened for the work and closed
+//! A blocking thread does the work, so that locks and disks never hold up the runtime. The file is opened for the work and closed
 //! soon after, so that a fork, a kill or another copy of SQLite in the same process can only interrupt the work itself.
 
 use std::fmt;

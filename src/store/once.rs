@@ -324,7 +324,7 @@ fn read(row: &Row<'_>) -> Result<Creation, Fault> {
 const LOCK_NAME: usize = 8;
 
 /// Takes the right to send the request of a name, unless another call has it. A name that nobody has locked, and that has no job,
-/// was left by a process that died. A caller that only looks takes the lock, too, and drops it before its `transaction` ends. No
+/// has an unknown outcome, or was left by a process that died. A caller that only looks takes the lock, too, and drops it before its `transaction` ends. No
 /// other call can begin one meanwhile.
 fn take_lock(
     transaction: &Transaction<'_>,

@@ -42,7 +42,7 @@ impl StoredPage {
         })
     }
 
-    /// The offset of the next page. After a short page it is the number of rows that came.
+    /// The offset of the next page: as many rows further as were asked for, or after a short page as came.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
         let step = if short { self.rows } else { self.asked.into() };
@@ -138,7 +138,7 @@ pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
 
 /// The body of `size` bytes that `packed` holds.
 pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
-    let damaged = |why: &str| Fault::Damaged(format!("a page cannot be unpacked: {why}"));
+    let damaged = |why: &str| Fault::Damaged(format!("an answer in it cannot be unpacked: {why}"));
     let size = whole(size);
     if packed.len() as u64 == size {
         return Ok(packed);

@@ -1,4 +1,5 @@
-//! Does a store's work in order, on one thread. The thread ends soon after the last work, so that a fork rarely meets it.
+//! Does a store's work in order, on one thread: of the runtime, or of its own where none runs. The file is closed soon after the last
+//! work, so that a fork rarely meets it open.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -211,7 +212,7 @@ impl Worker {
                 thread::sleep(Duration::from_millis(fastrand::u64(1..=1 << tries)));
             }
             let _open = open_files::open_connection();
-            // Another process may keep the log. The data of this process is in the file all the same.
+            // Another process may keep the log: what it still reads there gets into the file later.
             if let Ok(connection) = (self.open)(&self.path) {
                 let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             }

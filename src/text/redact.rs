@@ -16,7 +16,7 @@ const OMITTED: char = '\u{2026}';
 /// The longest part of a secret that is searched for, in characters. Prompts may be megabytes long.
 const MAX_SECRET: usize = 64 * 1024;
 
-/// `text`, or a note in its place if it repeats `secret`.
+/// `text`; or a note in its place, if it repeats a secret, which `secret` names.
 pub(crate) fn withhold<'a>(text: &'a str, secret: Option<&str>) -> Cow<'a, str> {
     secret.map_or(Cow::Borrowed(text), |secret| {
         format!("[withheld: it repeats {secret}]").into()

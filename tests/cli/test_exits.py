@@ -177,10 +177,10 @@ REFUSES = [READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="p
     [
         (
             "http://user:hush@{}",
-            "refuses the user name or password of its URL (407); check HTTPS_PROXY and HTTP_PROXY",
+            "refuses the user name or password of its URL (407); check HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
         ),
         ("http://{}", "asks for a user name and password (407); they belong into its URL, in HTTPS_PROXY"),
-        ("http://127.0.0.1:1", "refused the connection; check HTTPS_PROXY and HTTP_PROXY"),
+        ("http://127.0.0.1:1", "refused the connection; check HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"),
         ("socks5://{}", "(socks5); name one with http:// or https:// in HTTPS_PROXY"),
     ],
     ids=["a wrong password", "no password", "dead", "socks"],

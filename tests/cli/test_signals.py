@@ -121,6 +121,23 @@ def test_of_several_jobs_those_in_flight_are_answered_and_no_other_is_created(
     assert len(server.applied) == 2
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_several_jobs_that_keep_running_are_said_to(
+    server: FaultServer, env: dict[str, str], gate: threading.Event, tmp_path: Path, stored: bool
+) -> None:
+    file = tmp_path / "prompts.json"
+    file.write_text('{"page": "Fix it"}')
+    more = ["--store", str(tmp_path / "docs.db")] if stored else []
+    ended = interrupted(env, server, gate, signal.SIGINT, "job", "run", "--file", str(file), *more)
+    assert (ended.status, ended.out.splitlines()[1:]) == (130, ["page\tunknown\tjob-1"])
+    how = (
+        "Run the same command again: it creates no job twice."
+        if stored
+        else "To wait for one: docplatform job wait ID"
+    )
+    assert f"The jobs that were created keep running. {how}" in ended.err
+
+
 @SIGNALS
 def test_a_second_signal_ends_the_command_and_nothing_is_sent_before_somebody_has_looked(
     stub: StubServer, store: Path, number: int, code: int, says: str

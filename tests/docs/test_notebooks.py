@@ -86,7 +86,7 @@ def test_the_notebook_who_reads_our_docs_runs(tmp_path: Path) -> None:
     assert "0" in [output.get("data", {}).get("text/plain") for output in shown]
     assert "Plan: 9 requests" in html
     assert "Visitors by week" in html
-    assert "Unique visitors of the whole site (they do not add up)" in html
+    assert "Totals of the whole site" in html
     # The listings were read once each: eight pages. A week is a request, and so are totals.
     assert "requests=18, retries=0" in shown[-1]["data"]["text/plain"]
     assert "october.csv october.parquet" in text
@@ -149,7 +149,7 @@ def test_plans_totals_and_reports_are_tables() -> None:
     assert "2026-01-12" not in html
     assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0
     assert str(Plan(365, 1, True, None, (), totals=True)) == "365 requests for totals, 1 cached"
-    assert "they do not add up" in Totals(1, 2, 3_000)._repr_html_()
+    assert "Totals of the whole site" in Totals(1, 2, 3_000)._repr_html_()
     assert ">3,000<" in Totals(1, 2, 3_000)._repr_html_()
     assert ">4,000<" in SyncReport(1, 2, 3, 4_000, 5)._repr_html_()
 

@@ -240,7 +240,7 @@ def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
         (["a", "a"], "a cursor that it had sent before"),
         (["a", "b", "c", "a"], "a cursor that it had sent before"),
         ([None], "no cursor and said that there are more"),
-        (["https://evil.example/?cursor=x"], "another server"),
+        (["https://evil.example/?cursor=x"], "another address"),
     ],
 )
 def test_a_cursor_that_leads_nowhere_is_an_error_after_the_rows_of_its_page(
@@ -393,7 +393,7 @@ def test_the_store_gives_back_what_was_fetched_without_a_client(
 ) -> None:
     client = face.client(stub, store=store)
     read: Callable[..., Any] = getattr(docplatform, f"read_{name}")
-    with pytest.raises(ValueError, match=rf"has no {name} yet|does not have the {name}"):
+    with pytest.raises(ValueError, match=rf"has no (totals of )?{name} yet|does not have the {name}"):
         read(store, **WEEKS)
     face.run(client.sync("demo", **WEEKS, listing=name))
     found = read(store, **WEEKS)

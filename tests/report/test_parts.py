@@ -162,13 +162,13 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         # 26 for the rows, one for the totals of the month before.
         assert (ended.status, len(stub.requests)) == (0, 27)
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
-        why = "because that takes 26 more requests."
+        why = "because that takes about 26 more requests."
         command = f"docplatform report 2026-01 --before 2025-12 -o report.html --force --base-url {stub.url}"
-        said = f"Left out: the pages that changed, {why} To add it (26 requests): {command}"
+        said = f"Left out: the pages that changed, {why} To add it (about 26 requests): {command}"
         assert ended.err.splitlines()[2] == said
         html = file.read_text(encoding="utf-8")
         assert f"It is not known which pages changed, {why}" in html
-        assert f"It takes 26 requests:<code>{command}</code>" in html
+        assert f"It takes about 26 requests:<code>{command}</code>" in html
         # A manager reads no options but those of a command.
         assert "--" not in re.sub("<style>.*?</style>|<code>.*?</code>", "", html, flags=re.DOTALL)
         assert "The number of readers rose by 8.5%: from" in html
@@ -195,7 +195,9 @@ def test_of_a_large_site_the_pages_are_compared_if_the_store_has_them(cli: Cli, 
         found = summary(cli, file, "2025-12", *there)
     assert found["left_out"] == {"comparison": "too little of the request budget is left"}
     html = file.read_text(encoding="utf-8")
-    assert "It takes 26 requests, about 1 hour:<code>docplatform report 2025-12 --before 2025-11 " in html
+    assert (
+        "It takes about 26 requests, about 1 hour:<code>docplatform report 2025-12 --before 2025-11 " in html
+    )
     assert "The number of readers" in html
 
 

@@ -193,7 +193,7 @@ def test_slices_that_have_not_begun_are_neither_fetched_nor_missing(
     report = face.run(client.sync("demo", **days))
     assert (report.slices, report.requests) == (3, 3 * 4)
     assert export_dataset(root, store=store, **days, strict=True).written == 3
-    with pytest.raises(ValueError, match=f"the range has not begun: today is {today}"):
+    with pytest.raises(ValueError, match=f"no slice of the range has begun: today is {today}"):
         client.sync("demo", date_from=today + timedelta(days=1), date_to=days["date_to"])
 
 
@@ -317,11 +317,11 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ValueError, match=r"visitors\.db: there is no such file: .* fill it with client\.sync\(\)"
+        ValueError, match=r"visitors\.db: there is no store there: .* fill it with client\.sync\(\)"
     ):
         export_dataset(root, store=store)
     store.touch()
-    with pytest.raises(ValueError, match="there is no such file"):
+    with pytest.raises(ValueError, match="there is no store there"):
         export_dataset(root, store=store)
     alter(store, "CREATE TABLE theirs (a)")
     before = store.read_bytes()

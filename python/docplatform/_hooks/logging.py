@@ -1,4 +1,4 @@
-"""The package's logger. It is imported with the first line to log, so that ``import docplatform`` stays quick."""
+"""The package's logger. It is imported with the package if ``logging`` is, otherwise by the first client: so ``import docplatform`` stays quick."""
 
 from __future__ import annotations
 

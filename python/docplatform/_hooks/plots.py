@@ -282,4 +282,5 @@ def _title(table: VisitorTable, rows: int, by: str) -> str:
 
 def _pages(table: VisitorTable, rows: int) -> str:
     nothing = f"No page had a {(table.listing or '').removesuffix('s')}"
-    return nothing if not rows else "1 page was read" if rows == 1 else f"{rows:,} pages were read"
+    # The table may be a choice of the site's pages.
+    return nothing if not rows else "This page was read" if rows == 1 else f"These {rows:,} pages were read"

@@ -19,7 +19,8 @@ NEEDED = ("click", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code, one of :class:`docplatform.cli.exits.Exit`."""
+    """Runs a command and returns its exit code: one of :class:`docplatform.cli.exits.Exit`, or for ``stub --run`` that
+    of its command."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     output.ready(json="--json" in given)
     try:

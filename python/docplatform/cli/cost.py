@@ -27,7 +27,7 @@ def show(
     whole: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what ranges cost for each listing and project. Ranges in the store cost nothing. ``whole``: only slices that the
+    """Prints what ranges cost for each listing and project. Final ranges in the store cost nothing. ``whole``: only slices that the
     range does not cut.
     """
     parts = [*product(listings, projects, ranges)]
@@ -46,7 +46,7 @@ def show(
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
-    """Prints what an export costs: exactly if it reads all rows in pages of the usual size, else the minimum."""
+    """Prints what an export costs: the plan if it reads all rows in pages of the usual size, else the minimum."""
     ends: Ends = {end: query.get(end) for end in ("date_from", "date_to")}
     is_planned = query.keys() <= {"date_from", "date_to", "every", "strict"}
     with session.client() as client:
@@ -108,11 +108,11 @@ def tell(
         ]
     )
     if estimated:
-        session.say(f"About {output.count(requests, 'request')}: an estimate from other ranges in the store.")
+        session.say(f"About {output.count(requests, 'request')}: an estimate from what the store has.")
     elif not exact:
         session.say(f"Size unknown: at least {output.count(requests, 'request')}.")
         for doubt in doubts:
             session.say(doubt)
     if plans and all(plan.totals for plan in plans):
-        session.say("These requests are for totals. Rows by path cost more.")
+        session.say("These requests are for totals. Rows by path may cost more.")
     session.say("Nothing was sent.")

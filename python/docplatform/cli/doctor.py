@@ -39,7 +39,7 @@ MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """The variables that replace the system's authorities, on Linux."""
-PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 UNSAID = "the service did not say"
 NO_ANSWER = "not checked, because there is no answer that tells"
@@ -116,7 +116,20 @@ def _settings(session: Session) -> Iterator[Finding]:
         is_file = session.api_key_file or from_environment
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
-    found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+    found = {
+        name: value
+        for name in (*PROXIES, "NO_PROXY")
+        if (value := os.environ.get(name) or os.environ.get(name.lower()))
+    }
+    for name in found.keys() & PROXIES:
+        url = found[name] if "://" in found[name] else f"http://{found[name]}"
+        settings = {"base_url": "http://localhost", "proxy": url}
+        checked = _checked(
+            "proxy", name, f"correct {name}, without quotes, or unset it", settings, proxy=name
+        )
+        if checked.state == "wrong":
+            yield checked
+            return
     proxies = f"{', '.join(found)} set" if found else "none set"
     yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
 

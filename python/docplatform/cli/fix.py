@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ALL = 1_000_000
 """More problems than any site has: no limit."""
-NOTHING = "Nothing to fix: in what could be read, no reader complained, asked or searched in vain."
+NOTHING = "Nothing to fix: what could be read shows no problem that costs at least one reader."
 MAX_ONCE = 200
 """The longest name of ``once``, in bytes."""
 
@@ -249,7 +249,10 @@ def _hand_over(
     finally:
         report = JobsReport._of([*problems], results, report.requests, list(waits["final"]))
         finish(report)
-        created = sum(isinstance(results.get(name), Job) for name in new)
+        created = sum(
+            isinstance(found := results.get(name), Job) or getattr(found, "job", None) is not None
+            for name in new
+        )
         session.say(
             f"{count(created, 'job')} created; {count(len(problems) - len(new), 'job')} known from before."
         )

@@ -113,7 +113,8 @@ def run(
     A --file whose name ends in .json holds several prompts: an object from names to prompts. With --store, each name is
     also a name of --once, so that it is safe to run again.
 
-    The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
+    With one prompt, the pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
+    With --no-wait it is the job's id; several prompts have a table.
     """
     if file is not None and file.endswith((".jsonl", ".ndjson")):
         raise click.UsageError(

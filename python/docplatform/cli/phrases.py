@@ -91,7 +91,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     ),
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
-    "CheckProxy": "check HTTPS_PROXY and HTTP_PROXY, which name it",
+    "CheckProxy": "check HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, which names it",
     "EndAtStatus": lambda _, status: (
         f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
     ),
@@ -101,7 +101,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     ),
     "FewerCalls": "run it again",
     "FillStore": lambda again: f"fill it with `{again('sync')}`",
-    "ProxyLogin": "they belong into its URL, in HTTPS_PROXY or HTTP_PROXY",
+    "ProxyLogin": "they belong into its URL, in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
     "SmallerAnswers": "lower --page-size",

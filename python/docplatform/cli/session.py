@@ -51,7 +51,9 @@ _SHARED = (
         metavar="FILE",
         help="A PEM file with certificates to trust in addition to the system's.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="No progress on stderr, only errors."),
+    click.option(
+        "-q", "--quiet", is_flag=True, help="No progress on stderr, only errors and notes about the data."
+    ),
     click.option("-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr."),
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
 )

@@ -26,7 +26,7 @@ ALWAYS = 1_000_000
 JOBS = 1_000
 """How many jobs fail if no number is given."""
 NOT_FOUND = 127
-"""The exit code of a command that cannot be started, as a shell has it."""
+"""The exit code of a command that cannot be started."""
 SIGNALLED = 128
 """A command that a signal ended has the exit code 128 + the signal's number, as in a shell."""
 _FAILURE = re.compile("([a-z]+|[3-5][0-9]{2})(?::([1-9][0-9]{0,5}))?(?:@([1-9][0-9]{0,5}))?", re.ASCII)

@@ -31,7 +31,7 @@ class StoredSlice(NamedTuple):
     rows: int
 
     def note(self) -> str:
-        """The slice that a file's note describes."""
+        """The note about this slice, for its file."""
         return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
 
 

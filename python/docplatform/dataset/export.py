@@ -178,7 +178,7 @@ def _gap(
 def _check(noted: StoredSlice, there: Place, every: str, base_url: str | None) -> None:
     if noted.every != every:
         raise ValueError(
-            f"{there} has a slice for each {noted.every}, and unique visitors of different lengths must not be mixed: give another path to export a slice for each {every}"
+            f"{there} has a slice for each {noted.every}, and slices of different lengths must not be mixed: give another path to export a slice for each {every}"
         )
     if base_url not in {None, noted.base_url}:
         raise ValueError(f"{there} is of {noted.base_url}, not of {base_url}: give another path")

@@ -137,7 +137,7 @@ class Remote:
             stream.write(data)
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """See :class:`Folder`. After an error nothing is begun any more."""
+        """See :class:`Folder`. An error comes up in its place in the order; after it nothing more is begun."""
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
             yield from pool.map(work, items)
 

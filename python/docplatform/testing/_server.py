@@ -125,7 +125,7 @@ class StubServer:
             created=Hours(_limit(0, jobs_per_hour, "jobs_per_hour")),
             page_cap=_limit(1, page_cap, "page_cap"),
         )
-        self._changed = threading.Condition()  # guards all below, and the service
+        self._changed = threading.Condition()  # guards the service, and what is counted and recorded below
         self._events = 0
         self._requests: list[StubRequest] = []
         self._faults: list[Fault] = []

@@ -184,7 +184,7 @@ PAGES = (
     Page("/concepts/architecture", 0.05, 0.03),
     Page("/community/showcase", 0.03, 0.0003),
 )
-"""The pages that the story is about; those of :func:`page` come after them."""
+"""The pages that the story is about; those of :func:`tail` come after them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,8 +231,8 @@ impl ActiveOperations {
         }
     }
 
-    /// Adds an operation. Removes those whose loop was closed, because they would stay for ever. Refuses a second one of the same
-    /// thread, because the first could not end, and one of a forked child, because the object belongs to its parent.
+    /// Adds an operation. Ends those whose loop was closed, because they would never end by themselves. Refuses a second one of the
+    /// same thread, because the first could not end, and one of a forked child, because the object belongs to its parent.
     pub fn enter(&self, py: Python<'_>, inbox: &Arc<Inbox>) -> PyResult<()> {
         if self.pid != process::id() {
             return Err(PyRuntimeError::new_err(

@@ -174,11 +174,14 @@ const ROWS_IN_PARTIAL: &str = "error.partial has the rows that came; pass error.
 const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost. With a client that has store= it is kept, and \
     the same call continues";
 
-/// What to do after an export broke off: `otherwise`, unless the client has a store.
+/// What to do after an export broke off: `otherwise`, unless the client's store keeps it.
 fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static str {
-    match reader.has_store() {
-        true => "what was fetched is in the store: make the same call again to continue",
-        false => otherwise,
+    match reader.refreshes_store() {
+        Some(false) => "what was fetched is in the store: make the same call again to continue",
+        Some(true) => {
+            "what was fetched is in the store: make the same call without refresh to continue"
+        }
+        None => otherwise,
     }
 }
 

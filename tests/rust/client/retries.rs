@@ -157,7 +157,10 @@ async fn a_retry_that_would_come_too_late_is_left_out_and_said_so() {
         (Some(429), Some(secs(5)), Duration::ZERO)
     );
     assert!(
-        error.deadline_exceeded && error.to_string().contains("after the call's deadline"),
+        error.deadline_exceeded
+            && error
+                .to_string()
+                .contains("the call's deadline leaves no time"),
         "{error}"
     );
     let error = fail(&client_with(&script, &short, 0.0), write()).await;

@@ -59,7 +59,7 @@ def _band(trend: Trend, at: int, kind: str, inside: str = "") -> str:
 
 
 def _step(most: int) -> int:
-    """The distance of the grid's lines: 1, 2 or 5 times a power of ten, for at most five lines."""
+    """The distance of the grid's lines: 1, 2 or 5 times a power of ten, for at most five steps."""
     steps = (first * int(10**zeros) for zeros in count_from(0) for first in (1, 2, 5))
     return next(step for step in steps if 5 * step >= most)
 

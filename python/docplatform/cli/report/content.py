@@ -313,7 +313,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
         ("Project", report.project),
         ("Period", report.name),
         *([("Compared with", report.comparison.name)] if report.comparison is not None else []),
-        ("Fetched on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
+        ("Written on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
         ("Pages that were read", f"{report.pages:,}"),
         ("Requests", requests),
         ("Made by", f"docplatform {docplatform.__version__}"),

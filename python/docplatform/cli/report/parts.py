@@ -106,7 +106,9 @@ class Ahead:
         """Whether a part may cost more or less than its plan. A store keeps a month's totals with its pages, so a trend may cost less."""
         if part is Part.TREND:
             return "" if self.session.store is None else "at most "
-        return "" if part is Part.COMPARISON or all(one.exact for one in self.plans[part]) else "at least "
+        if all(one.exact for one in self.plans[part]):
+            return ""
+        return "about " if part is Part.COMPARISON else "at least "
 
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
@@ -171,7 +173,7 @@ def _plan_comparison(ahead: Ahead) -> None:
         return
     found = ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)
     ahead.plans[Part.COMPARISON] = [found]
-    if found.exact:
+    if found.exact or found.estimated:
         ahead.afford(Part.COMPARISON, found.requests)
 
 

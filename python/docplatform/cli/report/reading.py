@@ -161,7 +161,8 @@ class _Reading:
         left = self._client.stats.budget_left
         if left is not None and left < 1:
             return
-        with self._part(Part.COMPARISON, f"Reading the totals of {before.name}"):
+        what = f"the totals of {before.name}"
+        with self._part(Part.COMPARISON, f"Reading {what}", what):
             totals = self._client.visitor_totals(
                 date_from=before.date_from, date_to=before.date_to, on_budget="stop"
             )
@@ -193,10 +194,10 @@ class _Reading:
             self.found.requests[what] = self.found.requests.get(what, 0) + sent
 
     @contextmanager
-    def _part(self, part: Part, text: str) -> Iterator[Progress]:
+    def _part(self, part: Part, text: str, what: str | None = None) -> Iterator[Progress]:
         """Leaves the part out if reading it fails."""
         try:
-            with self._counted(parts.NAMES[part]), self._session.progress(text) as progress:
+            with self._counted(what or parts.NAMES[part]), self._session.progress(text) as progress:
                 yield progress
         except DocPlatformError as error:
             match error:

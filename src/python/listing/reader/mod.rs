@@ -144,10 +144,12 @@ impl RowReader {
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    pub fn has_store(&self) -> bool {
-        self.handle
-            .client()
-            .is_ok_and(|client| client.settings().store.is_some())
+    /// Whether the client fetches again what its store has; `None` if a store keeps nothing of this listing.
+    pub fn refreshes_store(&self) -> Option<bool> {
+        let client = self.handle.client().ok()?;
+        let settings = client.settings();
+        let is_kept = settings.store.is_some() && self.state().place().listing.is_known();
+        is_kept.then_some(settings.refresh)
     }
 
     /// The listing and its position, without a request.

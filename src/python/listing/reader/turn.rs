@@ -118,7 +118,7 @@ impl RowReader {
                 Some(totals) => convert::totals(py, totals).map(Next::Value),
                 None if more => reader.totals(name).map(Next::Then),
                 None => Err(PyRuntimeError::new_err(
-                    "no page was requested, so there are no totals: use visitor_totals()",
+                    "no page was requested, so there are no totals: use visitor_totals() or view_totals()",
                 )),
             }
         })
