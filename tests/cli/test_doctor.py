@@ -210,3 +210,30 @@ def test_looking_for_a_store_does_not_create_it(cli: Cli, store: Path) -> None:
         assert f"\nstore\t{state}\t" in ended.out
         assert list(store.parent.iterdir()) == []
     assert len(cli.stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        ("proxy.example:3128", "ok"),
+        ("http://proxy.example:3128", "ok"),
+        # Command Prompt keeps the quotes of `set NAME="value"`.
+        ('"http://proxy.example:3128"', "wrong"),
+        ("socks5://proxy.example:1080", "wrong"),
+    ],
+)
+def test_a_proxy_that_the_client_cannot_use_is_wrong(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, value: str, state: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", value)
+    found = {one["name"]: one for one in json.loads(cli("doctor", "--json").out)["checks"]}
+    assert found["proxy"]["state"] == state
+    assert ("HTTPS_PROXY" in str(found["proxy"]["advice"])) == (state == "wrong")
+
+
+def test_a_setting_in_quotes_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", f'"{cli.stub.url}"')
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", '"demo"')
+    found = {one["name"]: one for one in json.loads(cli("doctor", "--json").out)["checks"]}
+    assert "contains quotes: remove them" in found["address"]["finding"]
+    assert "begins with a quote" in found["project"]["finding"]
