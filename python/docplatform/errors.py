@@ -51,8 +51,8 @@ class DocPlatformError(Exception):
     is ``RuntimeError``; these are raised before anything is sent.
 
     Attributes:
-        outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, or an earlier 429,
-            held it back. ``"not_sent"``: nothing was sent, so you may send it
+        outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, or an earlier 429
+            or 503, held it back. ``"not_sent"``: nothing was sent, so you may send it
             again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.
@@ -333,8 +333,8 @@ class UnprocessableError(StatusError):
 
 
 class RateLimitError(StatusError):
-    """Status 429: the service allows no more requests at present, or an earlier 429 makes this client wait
-    (``outcome="not_sent"``).
+    """Status 429: the service allows no more requests at present. Or an earlier 429, or 503 with ``Retry-After``,
+    makes this client wait: then nothing was sent (``outcome="not_sent"``), and ``status`` is that of the earlier answer.
 
     Wait ``retry_after`` seconds, or give the client ``requests_per_hour=`` so that it waits by itself. An export
     continues with ``resume=error.checkpoint``.
@@ -349,7 +349,8 @@ class RateLimitError(StatusError):
 
 
 class ServerError(StatusError):
-    """Status 500 to 599 in answer to a read: the service failed, in spite of the retries of 500, 502, 503 and 504.
+    """Status 500 to 599 in answer to a read: the service failed, in spite of the retries of 500, 502, 503, 504 and
+    520 to 524.
 
     Nothing was changed, so call again later. A write that gets such an answer is an ``UnconfirmedWriteError``.
 
