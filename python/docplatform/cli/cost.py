@@ -73,6 +73,13 @@ def _floor(*rows: int) -> str:
     )
 
 
+def bound(plans: Sequence[Plan]) -> str:
+    """How sure the requests of some plans are: nothing if they are exact, else ``about`` or ``at least``."""
+    if all(plan.exact for plan in plans):
+        return ""
+    return "about " if all(plan.exact or (plan.slices and plan.estimated) for plan in plans) else "at least "
+
+
 def tell(
     session: Session,
     client: Client,
@@ -84,8 +91,8 @@ def tell(
     what the JSON says of each plan's slices."""
     files.check_printing()
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
-    exact = all(plan.exact for plan in plans)
-    estimated = not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)
+    least = bound(plans)
+    exact, estimated = not least, least == "about "
     # Each plan assumes that it has the whole budget, so the hours of several plans do not add up.
     waited, left = client._hours(requests), client.stats.budget_left
     hours = None if waited is None else int(waited)
@@ -96,7 +103,6 @@ def tell(
         facts = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
         output.document({"dry_run": True, "requests": requests, "cached": cached, **facts, "slices": slices})
         return
-    least = "" if exact else "about " if estimated else "at least "
     output.fields(
         [
             # A script gets the number alone.

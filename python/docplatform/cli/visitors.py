@@ -276,7 +276,7 @@ def _trend(listing: Listing) -> click.Command:
         writer = begin_named(target, json=session.json)
         with session.client() as client:
             plan = client._plan(listing.name, **ends, **slices)
-            least = "" if plan.exact else "at least "
+            least = cost.bound([plan])
             progress = session.progress(
                 f"Reading {count(len(plan.slices), 'slice')} for {least}{count(plan.requests, 'request')}"
             )

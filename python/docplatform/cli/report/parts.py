@@ -10,6 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from docplatform import DocPlatformError, Plan
+from docplatform.cli.cost import bound
 from docplatform.cli.fix import plans
 from docplatform.cli.output import count
 
@@ -106,9 +107,9 @@ class Ahead:
         """Whether a part may cost more or less than its plan. A store keeps a month's totals with its pages, so a trend may cost less."""
         if part is Part.TREND:
             return "" if self.session.store is None else "at most "
-        if all(one.exact for one in self.plans[part]):
-            return ""
-        return "about " if part is Part.COMPARISON else "at least "
+        found = bound(self.plans[part])
+        # The period before has about as many pages as this one.
+        return "about " if found and part is Part.COMPARISON else found
 
     def _command(self, part: Part) -> str:
         """A command to copy that adds a part."""
