@@ -92,6 +92,8 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
     let refused = attempts.last().and_then(|attempt| attempt.status);
     let lead = match refused {
+        // The body of a read's answer was lost.
+        Some(200..300) => "answered, but the answer broke off, and not sent again".to_owned(),
         Some(status) => format!("refused with {status}, and not sent again"),
         None => "not sent".to_owned(),
     };
@@ -101,8 +103,8 @@ pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> E
     };
     let mut why = why.prefixed(format!("{}: {lead}", call.name()));
     why.attempts = attempts;
-    // A read that ran out of time has no outcome, wherever that was.
-    let has_outcome = call.is_write() || why.kind != Kind::Timeout;
+    // A read that was answered, or ran out of time, has no outcome.
+    let has_outcome = call.is_write() || (why.kind != Kind::Timeout && refused.is_none());
     why.with_outcome(has_outcome.then_some(outcome))
 }
 

@@ -35,9 +35,9 @@ impl Segment {
             "is a path step, not an id".to_owned()
         } else if text.trim() != text {
             "has white space around it".to_owned()
-        } else if text.starts_with(['"', '\'']) {
+        } else if text.starts_with(['"', '\'']) || text.ends_with('"') {
             // Command Prompt keeps the quotes of `set NAME="value"`.
-            "begins with a quote".to_owned()
+            "has quotes around it".to_owned()
         } else if text.contains(char::REPLACEMENT_CHARACTER) {
             // A repaired id would be a different id.
             "contains U+FFFD, which replaces invalid characters".to_owned()
@@ -170,7 +170,7 @@ impl BaseUrl {
         if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
             return fail("contains white space, a control character or a backslash");
         }
-        if text.contains(['"', '\'']) {
+        if text.contains('"') || text.starts_with('\'') {
             return fail("contains quotes: remove them");
         }
         let Ok(url) = Url::parse(text) else {

@@ -145,14 +145,15 @@ impl StoreQuery {
             .collect();
         let has = match others.last() {
             Some(other) => format!(
-                "other ranges of this project that it has: {}, the last {}",
+                " (other ranges of this project that it has: {}, the last {})",
                 others.len(),
                 Period::of(other.days).name()
             ),
-            None => "it has no other range of this project".to_owned(),
+            None if found.is_empty() => " (it has none of this project)".to_owned(),
+            None => String::new(),
         };
         let what = format!(
-            "{} does not have the {name} of project \"{}\", {}: {lacks} ({has})",
+            "{} does not have the {name} of project \"{}\", {}: {lacks}{has}",
             self.store,
             safe(project, MAX_SEGMENT),
             Period::of(Slice { from, to }).name(),

@@ -213,22 +213,28 @@ def test_looking_for_a_store_does_not_create_it(cli: Cli, store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "state"),
+    ("name", "value", "state"),
     [
-        ("proxy.example:3128", "ok"),
-        ("http://proxy.example:3128", "ok"),
+        ("HTTPS_PROXY", "127.0.0.1:1", "ok"),
+        ("HTTPS_PROXY", "HTTP://127.0.0.1:1", "ok"),
         # Command Prompt keeps the quotes of `set NAME="value"`.
-        ('"http://proxy.example:3128"', "wrong"),
-        ("socks5://proxy.example:1080", "wrong"),
+        ("HTTPS_PROXY", '"http://127.0.0.1:1"', "wrong"),
+        ("HTTPS_PROXY", "socks5://127.0.0.1:1", "wrong"),
+        ("ALL_PROXY", "socks5://127.0.0.1:1", "wrong"),
+        ("HTTP_PROXY", "socks5://127.0.0.1:1", "ok"),
     ],
 )
 def test_a_proxy_that_the_client_cannot_use_is_wrong(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, value: str, state: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str, value: str, state: str
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", value)
+    monkeypatch.setenv(name, value)
+    there = ["--base-url", "https://docs.example.com"]
+    found = {one["name"]: one for one in json.loads(cli("doctor", "--json", *there).out)["checks"]}
+    assert found["proxy"]["state"] == state, found["proxy"]
+    assert (name in str(found["proxy"]["advice"])) == (state == "wrong")
+    # Requests to this machine go through no proxy.
     found = {one["name"]: one for one in json.loads(cli("doctor", "--json").out)["checks"]}
-    assert found["proxy"]["state"] == state
-    assert ("HTTPS_PROXY" in str(found["proxy"]["advice"])) == (state == "wrong")
+    assert found["proxy"]["state"] == "ok"
 
 
 def test_a_setting_in_quotes_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,4 +242,4 @@ def test_a_setting_in_quotes_is_wrong(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", '"demo"')
     found = {one["name"]: one for one in json.loads(cli("doctor", "--json").out)["checks"]}
     assert "contains quotes: remove them" in found["address"]["finding"]
-    assert "begins with a quote" in found["project"]["finding"]
+    assert "has quotes around it" in found["project"]["finding"]

@@ -311,6 +311,11 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
         assert asked_for.count("visitors") == 8
         command = f"docplatform fix 2026-10 --run /guides/deployment --store docs.db --base-url {stub.url}"
         assert f"<code>{command}</code>" in file.read_text(encoding="utf-8")
+        stub.fail_next(status=403, path="/feedback/by-page")
+        assert summary(cli, file, *there)["warnings"] == [
+            "feedback_by_page: the key may not read this listing (403)"
+        ]
+        assert "feedback_by_page: the key may not read" in file.read_text(encoding="utf-8")
         stub.fail_next(status=404, times=99, path="feedback")
         found = summary(cli, file, *there)
     assert found["left_out"] == {"fixes": "the numbers could not be read"}

@@ -139,10 +139,8 @@ def _show(session: Session, report: JobsReport, interrupt: KeyboardInterrupt | N
         return
     rows = [(job["name"], job["result"], outcome(job)) for job in jobs]
     output.table(rows, ("name", "result", "pull request, or what happened"))
-    if interrupt is not None and session.store is not None:
-        session.say(
-            "The jobs that were created keep running. Run the same command again: it creates no job twice."
-        )
-    elif interrupt is not None:
-        wait = session.again("job", "wait", job="ID")
-        session.say(f"The jobs that were created keep running. To wait for one: {wait}")
+    if interrupt is not None and any(job["result"] == "unknown" and job["job"] for job in jobs):
+        how = f"To wait for one: {session.again('job', 'wait', job='ID')}"
+        if session.store is not None:
+            how = "Run the same command again: it creates no job twice."
+        session.say(f"The jobs that were created keep running. {how}")

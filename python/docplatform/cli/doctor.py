@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import time
 from dataclasses import replace
@@ -116,22 +117,33 @@ def _settings(session: Session) -> Iterator[Finding]:
         is_file = session.api_key_file or from_environment
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
-    found = {
-        name: value
-        for name in (*PROXIES, "NO_PROXY")
-        if (value := os.environ.get(name) or os.environ.get(name.lower()))
-    }
-    for name in found.keys() & PROXIES:
-        url = found[name] if "://" in found[name] else f"http://{found[name]}"
-        settings = {"base_url": "http://localhost", "proxy": url}
-        checked = _checked(
-            "proxy", name, f"correct {name}, without quotes, or unset it", settings, proxy=name
-        )
-        if checked.state == "wrong":
-            yield checked
-            return
+    found = [name for name in (*PROXIES, "NO_PROXY") if _variable(name)]
     proxies = f"{', '.join(found)} set" if found else "none set"
-    yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
+    yield _unusable_proxy(session) or Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
+
+
+def _variable(name: str) -> str:
+    """A proxy's variable, which may be in small letters."""
+    return os.environ.get(name) or os.environ.get(name.lower(), "")
+
+
+def _unusable_proxy(session: Session) -> Finding | None:
+    """The proxy that the environment names for the address, if the client cannot use it. It would be left out in silence."""
+    scheme, _, rest = _address(session).lower().partition("://")
+    # These go through no proxy.
+    if re.match(r"(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", rest) or _variable("NO_PROXY"):
+        return None
+    name = "HTTPS_PROXY" if scheme == "https" else "HTTP_PROXY"
+    name = name if _variable(name) else "ALL_PROXY"
+    if not (value := _variable(name)):
+        return None
+    advice = f"correct {name}, or unset it"
+    if value[0] in "\"'":
+        return Finding("proxy", "wrong", f"{name} has quotes around it", advice)
+    kind, mark, address = value.partition("://")
+    url = f"{kind.lower()}://{address}" if mark else f"http://{value}"
+    found = _checked("proxy", name, advice, {"base_url": "http://localhost", "proxy": url}, proxy=name)
+    return found if found.state == "wrong" else None
 
 
 def _address(session: Session) -> str:

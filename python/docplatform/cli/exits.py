@@ -33,7 +33,7 @@ MEANINGS = {
     Exit.DONE: "done",
     Exit.FAILURE: "another failure: the message says what happened",
     Exit.USAGE: "wrong usage or settings; nothing was created for it",
-    Exit.KEY: "the API key is missing, was refused, or lacks a permission",
+    Exit.KEY: "the API key is missing, cannot be used, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit or the request budget is spent",
     Exit.JOB_FAILED: "the job failed",
     Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running (or was never seen), and `job wait` waits for it again",

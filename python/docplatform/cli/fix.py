@@ -120,7 +120,7 @@ def fix(
             if writer is None or session.json:
                 show(rows, ("readers", "why"))
     for warning in found.warnings:
-        session.say(f"Note: {shown(warning)}.")
+        output.say(f"Note: {shown(warning)}.")
     if name is not None:
         session.say(f"Wrote {shown(name)}.")
     if wanted is None:

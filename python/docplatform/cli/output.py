@@ -33,6 +33,8 @@ MAX_SILENCE = 60.0
 """Without a terminal, a command prints a line at least this often, in seconds: CI ends a job that prints nothing."""
 _said_at = 0.0
 """When the last line was printed for people, by ``time.monotonic()``."""
+_shown: list[Progress] = []
+"""What is waited for, the innermost last: that one is named."""
 _PIECE = re.compile(r"(?<=: )docplatform .+|(?:`[^`]*`|\S)+")
 """A word, or a command to copy: in backticks, or at the end of a line."""
 
@@ -219,6 +221,7 @@ class Progress:
                 say(self._text)
             # A thread of its own: a wait may last an hour without an update.
             self._ticks = threading.Thread(target=self._tick, daemon=True)
+            _shown.append(self)
             self._ticks.start()
         return self
 
@@ -227,6 +230,7 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
         if self._ticks is not None:
+            _shown.remove(self)
             self._over.set()
             self._ticks.join()
 
@@ -242,9 +246,11 @@ class Progress:
     def _tick(self) -> None:
         due = time.monotonic() + MAX_SILENCE
         while not self._over.wait(max(due - time.monotonic(), 0)):
-            if time.monotonic() - _said_at >= MAX_SILENCE:
+            now = time.monotonic()
+            is_named = _shown[-1:] == [self]
+            if is_named and now - _said_at >= MAX_SILENCE:
                 self._print()
-            due = _said_at + MAX_SILENCE
+            due = (_said_at if is_named else now) + MAX_SILENCE
 
     def _print(self) -> None:
         say(f"{self._text} ({time.monotonic() - self._begun:.0f} s)")

@@ -50,6 +50,7 @@ impl Handle {
             "logging",
             "drive",
             "iteration",
+            "frames",
             "progress",
             "children",
             "patience",

@@ -114,6 +114,26 @@ async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_read_that_was_answered_before_the_budget_was_spent_is_not_said_to_be_unsent() {
+    for (answer, says) in [
+        (
+            reply(200, "{").broken().into(),
+            "answered, but the answer broke off, and not sent again: ",
+        ),
+        (bare(502), "refused with 502, and not sent again: "),
+    ] {
+        let one = Options {
+            requests_per_hour: Some(1),
+            ..options()
+        };
+        let client = client_with(&Script::new([answer]), &one, 0.0).on_budget(WaitOrStop::Stop);
+        let error = fail(&client, analytics()).await;
+        assert_eq!((error.kind, error.outcome), (Kind::Budget, None));
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
     for (refusal, least) in [(with_retry_after(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut refusal = Some(refusal);

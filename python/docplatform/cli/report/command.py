@@ -92,7 +92,7 @@ def report(
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
 
     Without a PERIOD, it compares the last whole month with the month before. report.html is a single file without scripts that
-    works offline, on a phone and in print. report.md has the same content for a pull request or a chat; a list or a trend that
+    works offline, on a phone and in print. report.md has the same numbers for a pull request or a chat; a list or a trend that
     would make it too long for a comment is left out, and named. With --json, a summary goes to standard output.
 
     It costs one request for each 250 rows, plus the period before, four or more for what readers say, and twelve for the

@@ -132,6 +132,8 @@ class _Reading:
             )
             shared = self._ahead.shared
             listed = with_jobs(shared, self._client, days, cast("FixList", read))
+            # Of a listing that is empty there is nothing to say.
+            self.found.warnings += [warning for warning in listed.warnings if "(403)" in warning]
             self.found.fixes = [(row, command(shared, days, row)) for row in listed]
 
     def trend(self) -> None:
