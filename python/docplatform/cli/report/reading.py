@@ -131,9 +131,10 @@ class _Reading:
                 self._client, days.written, self._asked.number, None, on_budget=on_budget, visitors=rows
             )
             shared = self._ahead.shared
-            listed = with_jobs(shared, self._client, days, cast("FixList", read))
+            found = cast("FixList", read)
+            listed = with_jobs(shared, self._client, days, found)
             # Of a listing that is empty there is nothing to say.
-            self.found.warnings += [warning for warning in listed.warnings if "(403)" in warning]
+            self.found.warnings += [warning for warning in found.warnings if "(403)" in warning]
             self.found.fixes = [(row, command(shared, days, row)) for row in listed]
 
     def trend(self) -> None:
