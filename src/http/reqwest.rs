@@ -183,7 +183,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// A request's body. A request leaves when hyper first asks it for its end or its data, before the head is written.
+/// A request's body. hyper asks the body for its end or its data before it writes the head, so the request leaves then.
 struct Cargo {
     data: Option<Bytes>,
     departure: Departure,

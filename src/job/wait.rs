@@ -255,7 +255,7 @@ async fn until_final(
             let pause = at.saturating_duration_since(Instant::now());
             client.note_pause(
                 pause,
-                &format!("the wait for job {}", target.id.as_str()),
+                &format!("the wait for job {}", target.id.shown()),
                 messages::SERVICE_ASKED,
                 about(),
                 observer,

@@ -45,7 +45,7 @@ pub struct Page {
 }
 
 /// The parts of an answer that came so far. A missing part is an error, but a cursor can stand for the flag for more rows, and the flag
-/// for a cursor: if both are missing, an export would end in silence.
+/// for a cursor. Where both are missing, an export would end in silence.
 #[derive(Default)]
 pub(crate) struct PageParts {
     pub(crate) totals: Option<Totals>,

@@ -208,8 +208,8 @@ impl Exports {
     /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it. The page is on the disk when
     /// this returns. `date` is the service's time, which counts where it is later: this machine's clock may be behind.
     ///
-    /// If another process has fetched the same page, the first one stays, unless this one was requested with more rows. Dropping the future does not prevent it. `lock` is
-    /// dropped once the page is there.
+    /// If another process has fetched the same page, the first one stays, unless this one was requested with more rows. Dropping the
+    /// future does not prevent that. `lock` is dropped once the page is there.
     pub async fn put(
         &self,
         export: i64,

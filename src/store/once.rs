@@ -324,8 +324,8 @@ fn read(row: &Row<'_>) -> Result<Creation, Fault> {
 const LOCK_NAME: usize = 8;
 
 /// Takes the right to send the request of a name, unless another call has it. A name that nobody has locked, and that has no job,
-/// has an unknown outcome, or was left by a process that died. A caller that only looks takes the lock, too, and drops it before its `transaction` ends. No
-/// other call can begin one meanwhile.
+/// has an unknown outcome, or was left by a process that died. A caller that only looks takes the lock, too, and drops it before its
+/// `transaction` ends. No other call can begin one meanwhile.
 fn take_lock(
     transaction: &Transaction<'_>,
     client: &ClientStore,

@@ -19,7 +19,8 @@ use crate::{error, lock};
 
 /// How long an idle file stays open, so that a quick export opens it only once.
 const MAX_IDLE: Duration = Duration::from_millis(10);
-/// How often a closed file is opened again so that SQLite removes its log. Before each try but the first comes a random pause, whose limit doubles.
+/// How often a closed file is opened again so that SQLite removes its log. Before each try but the first comes a random pause, whose
+/// limit doubles.
 const MAX_LOG_REMOVALS: u32 = 6;
 
 /// Whether the runtime is about to end. Its end drops calls, whose notes it would drop, too.

@@ -48,13 +48,17 @@ def fix_first(
     on_budget: str = "wait",
     project_id: str | None = None,
     visitors: Iterable[Mapping[str, Any]] | None = None,
+    refused: dict[str, PermissionDeniedError] | None = None,
 ) -> FixList | Coroutine[Any, Any, FixList]:
-    """Makes the list with a client of either face. ``visitors`` are rows that were read before. Wrong arguments raise at once."""
+    """Makes the list with a client of either face. ``visitors`` are rows that were read before; ``refused`` gets the listings that
+    the key may not read. Wrong arguments raise at once.
+    """
     (days, _) = cast("Any", _period("last month" if period is None else period))
     how = {"date_from": days[0], "date_to": days[1], "on_budget": on_budget, "project_id": project_id}
     wanted = LISTINGS if visitors is None else LISTINGS[1:]
     reads = {name: getattr(client, name)(**how).collect for name in wanted}
-    work = _work(reads, n, frozenset(UNANSWERED if unanswered is None else unanswered), visitors)
+    refused = {} if refused is None else refused
+    work = _work(reads, n, frozenset(UNANSWERED if unanswered is None else unanswered), visitors, refused)
     if isinstance(client, AsyncClient):
         return work
     try:
@@ -65,15 +69,20 @@ def fix_first(
     raise AssertionError
 
 
+def not_allowed(listing: str) -> str:
+    """The warning of a listing that the key may not read."""
+    return f"{listing}: the key may not read this listing (403)"
+
+
 async def _work(
     reads: Mapping[str, Callable[[], Any]],
     n: int,
     unanswered: frozenset[str],
     visitors: Iterable[Mapping[str, Any]] | None,
+    refused: dict[str, PermissionDeniedError],
 ) -> FixList:
     """Reads the listings, and makes the table."""
     tables: dict[str, Table] = {}
-    refused: dict[str, PermissionDeniedError] = {}
     for name, read in reads.items():
         try:
             answer = read()
@@ -85,7 +94,7 @@ async def _work(
         raise next(reversed(refused.values()))
     warnings = [
         *chain.from_iterable(table.warnings for table in tables.values()),
-        *(f"{name}: the key may not read this listing (403)" for name in refused),
+        *map(not_allowed, refused),
         *(f"{name}: this listing is empty" for name, table in tables.items() if not len(table)),
     ]
     if visitors is None:

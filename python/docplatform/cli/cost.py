@@ -73,11 +73,16 @@ def _floor(*rows: int) -> str:
     )
 
 
+def _certainty(plans: Sequence[Plan]) -> tuple[bool, bool]:
+    """Whether the requests of some plans are exact, or else an estimate, and no minimum."""
+    exact = all(plan.exact for plan in plans)
+    return exact, not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)
+
+
 def bound(plans: Sequence[Plan]) -> str:
-    """How sure the requests of some plans are: nothing if they are exact, else ``about`` or ``at least``."""
-    if all(plan.exact for plan in plans):
-        return ""
-    return "about " if all(plan.exact or (plan.slices and plan.estimated) for plan in plans) else "at least "
+    """The words before the requests of some plans: none if they are exact, else ``about`` or ``at least``."""
+    exact, estimated = _certainty(plans)
+    return "" if exact else "about " if estimated else "at least "
 
 
 def tell(
@@ -91,8 +96,7 @@ def tell(
     what the JSON says of each plan's slices."""
     files.check_printing()
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
-    least = bound(plans)
-    exact, estimated = not least, least == "about "
+    least, (exact, estimated) = bound(plans), _certainty(plans)
     # Each plan assumes that it has the whole budget, so the hours of several plans do not add up.
     waited, left = client._hours(requests), client.stats.budget_left
     hours = None if waited is None else int(waited)

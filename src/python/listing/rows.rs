@@ -57,6 +57,8 @@ pub struct Dicts<'py, 'a> {
     py: Python<'py>,
     layout: Layout,
     ours: Vec<Bound<'py, PyString>>,
+    /// The names of a slice's columns.
+    slice: [Bound<'py, PyString>; 3],
     names: HashMap<&'a str, Bound<'py, PyString>>,
 }
 
@@ -67,6 +69,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
             py,
             layout,
             ours: ours.map(|field| PyString::intern(py, field.name)).collect(),
+            slice: ["date_from", "date_to", "days"].map(|name| PyString::intern(py, name)),
             names: HashMap::new(),
         }
     }
@@ -78,9 +81,10 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
         let dict = PyDict::new(py);
         if let Some(days) = row.days.filter(|_| layout.days) {
-            dict.set_item("date_from", convert::day(py, days.from)?)?;
-            dict.set_item("date_to", convert::day(py, days.to)?)?;
-            dict.set_item("days", days.count())?;
+            let [from, to, count] = &self.slice;
+            dict.set_item(from, convert::day(py, days.from)?)?;
+            dict.set_item(to, convert::day(py, days.to)?)?;
+            dict.set_item(count, days.count())?;
         }
         for (column, name) in self.ours.iter().enumerate() {
             put(&dict, name, row.cell(column), || row.misfit(column))?;

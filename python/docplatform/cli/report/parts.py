@@ -91,16 +91,16 @@ class Ahead:
 
     def afford(self, part: Part, requests: int) -> bool:
         """Whether a part is read. It is left out if it costs too much and no option asks for it."""
-        bound = self._bound(part)
+        words = self._bound(part)
         left = self.client.stats.budget_left
         few = left is None or requests <= left
         if self.asked.wishes.get(part) or (few and requests <= MAX_UNASKED):
             return True
         why = "too little of the request budget is left"
-        self.leave_out(part, f"that takes {bound}{count(requests, 'more request')}" if few else why)
+        self.leave_out(part, f"that takes {words}{count(requests, 'more request')}" if few else why)
         hours = self.client._hours(requests)
         waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
-        self.more[part] = self._command(part), bound + count(requests, "request") + waits
+        self.more[part] = self._command(part), words + count(requests, "request") + waits
         return False
 
     def _bound(self, part: Part) -> str:

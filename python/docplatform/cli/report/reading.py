@@ -17,7 +17,7 @@ from docplatform import (
     PermissionDeniedError,
     RateLimitError,
 )
-from docplatform._hooks.fix import fix_first
+from docplatform._hooks.fix import fix_first, not_allowed
 from docplatform.cli import phrases
 from docplatform.cli.fix import command, with_jobs
 from docplatform.cli.output import Progress, shown
@@ -127,14 +127,19 @@ class _Reading:
         rows = None if self._now is None else ({"path": row[0], "human": row[1]} for row in self._now)
         with self._part(Part.FIXES, "Reading what readers say"):
             on_budget = self._on_budget(Part.FIXES)
+            refused: dict[str, PermissionDeniedError] = {}
             read = fix_first(
-                self._client, days.written, self._asked.number, None, on_budget=on_budget, visitors=rows
+                self._client,
+                days.written,
+                self._asked.number,
+                None,
+                on_budget=on_budget,
+                visitors=rows,
+                refused=refused,
             )
+            self.found.warnings += map(not_allowed, refused)
             shared = self._ahead.shared
-            found = cast("FixList", read)
-            listed = with_jobs(shared, self._client, days, found)
-            # Of a listing that is empty there is nothing to say.
-            self.found.warnings += [warning for warning in found.warnings if "(403)" in warning]
+            listed = with_jobs(shared, self._client, days, cast("FixList", read))
             self.found.fixes = [(row, command(shared, days, row)) for row in listed]
 
     def trend(self) -> None:
