@@ -77,7 +77,7 @@ named_enum! {
         Rejected = "rejected",
         /// Bytes may have left, and no answer says whether the write happened.
         Unknown = "unknown",
-        /// The object that was asked for came, but it cannot be read.
+        /// It happened: the object that was asked for came. It cannot be read, or the wait for it failed.
         Applied = "applied",
     }
 }

@@ -1570,7 +1570,7 @@ class Client:
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
-        row, or three of any kind in a row once every project that is left has a failed slice.
+        row, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -4616,7 +4616,7 @@ class AsyncClient:
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
-        row, or three of any kind in a row once every project that is left has a failed slice.
+        row, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
             projects: The ids of the projects, or one id.

@@ -21,8 +21,8 @@ pub(super) struct Permit<'a> {
 
 impl Client {
     /// Returns when the call may send, with its permits and the budget's grant, and adds its pauses to `waited`. The time spent waiting for the budget is added to
-    /// `deadline`; the time spent waiting for a locked ledger is not. The permit in flight comes last, so that a locked ledger
-    /// uses none up. [`messages::not_admitted`] completes its errors.
+    /// `deadline`; the time spent waiting for a locked ledger is not. The permit in flight comes after the ledger, so that a locked
+    /// ledger uses none up; only the journal's note comes later. [`messages::not_admitted`] completes its errors.
     pub(super) async fn admit<'a>(
         &'a self,
         call: &Call,

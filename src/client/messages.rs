@@ -88,13 +88,16 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted. `why` is the end of its text. A call whose last attempt has a status was answered.
+/// The error of a call that is not admitted. `why` is the end of its text. A call whose last attempt has a status was answered. Only a
+/// read is tried again after a request that may have arrived.
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
     let refused = attempts.last().and_then(|attempt| attempt.status);
+    let arrived = attempts.iter().any(|attempt| attempt.sent);
     let lead = match refused {
         // The body of a read's answer was lost.
         Some(200..300) => "answered, but the answer broke off, and not sent again".to_owned(),
         Some(status) => format!("refused with {status}, and not sent again"),
+        None if arrived => "not answered, and not sent again".to_owned(),
         None => "not sent".to_owned(),
     };
     let outcome = match refused.filter(|_| call.is_write()) {
@@ -103,8 +106,8 @@ pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> E
     };
     let mut why = why.prefixed(format!("{}: {lead}", call.name()));
     why.attempts = attempts;
-    // A read that was answered, or ran out of time, has no outcome.
-    let has_outcome = call.is_write() || (why.kind != Kind::Timeout && refused.is_none());
+    // A read that was sent, or ran out of time, has no outcome.
+    let has_outcome = call.is_write() || (why.kind != Kind::Timeout && !arrived);
     why.with_outcome(has_outcome.then_some(outcome))
 }
 

@@ -35,7 +35,7 @@ macro_rules! for_each_option {
             timeout: f64 = 30.0;
             /// Seconds to resolve, connect and shake hands.
             connect_timeout: f64 = 5.0;
-            /// Seconds for one call or one page, with every retry and every pause.
+            /// Seconds for one call or one page, with its retries and pauses; waits for the budget do not count.
             deadline: f64 = 90.0;
             /// Retries after the first attempt.
             max_retries: u32 = 2;

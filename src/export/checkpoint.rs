@@ -14,9 +14,9 @@ use crate::text::message::{Setting, message};
 
 /// The version of the text that is written and read.
 const CHECKPOINT_VERSION: u32 = 1;
-/// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for; no answer of
-/// 32 MiB makes it longer than this.
-const MAX_TEXT: usize = 16 * 1024 * 1024;
+/// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for. A row has at least three bytes
+/// in an answer and 16 in the text, so an answer of 32 MiB does not make it longer than this.
+const MAX_TEXT: usize = 192 * 1024 * 1024;
 /// How many of the last rows a checkpoint contains if rows have a key, so that the next part finds rows that come twice: two full
 /// pages of visitors, in some 8 KB of text.
 pub const RECENT: usize = 500;

@@ -1,12 +1,14 @@
 //! Which proxy the requests to an address go through.
 
 use http::Uri;
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use secrecy::ExposeSecret as _;
 use url::Url;
 
 use crate::config::Settings;
 use crate::config::url::BaseUrl;
+use crate::error::{Error, Result};
+use crate::text::message::{Advice, message};
 
 /// A proxy as texts name it.
 pub struct ProxyAddress {
@@ -16,24 +18,80 @@ pub struct ProxyAddress {
     pub has_login: bool,
 }
 
-/// The proxy of these settings.
-pub fn of_settings(settings: &Settings) -> Option<ProxyAddress> {
-    let wire = &settings.wire;
-    let Some(proxy) = &wire.proxy else {
-        let base_url = Some(&settings.base_url).filter(|_| wire.trust_env);
-        return base_url.and_then(of_environment);
+/// The proxy of these settings. An environment's proxy that cannot be used is an error.
+pub fn of_settings(settings: &Settings) -> Result<Option<ProxyAddress>> {
+    match &settings.wire.proxy {
+        Some(proxy) => Ok(of_url(proxy.expose_secret())),
+        None if settings.wire.trust_env => of_environment(&settings.base_url),
+        None => Ok(None),
+    }
+}
+
+/// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
+pub fn of_environment(base: &BaseUrl) -> Result<Option<ProxyAddress>> {
+    let uri: Option<Uri> = base.as_str().parse().ok();
+    let Some(uri) = uri.filter(|_| !base.is_loopback()) else {
+        return Ok(None);
     };
-    let url = Url::parse(proxy.expose_secret()).ok()?;
+    check_environment(&uri)?;
+    Ok(Matcher::from_system().intercept(&uri).and_then(of_match))
+}
+
+/// The transport leaves out a proxy that it cannot use, and says nothing. So the variable that counts is checked here.
+fn check_environment(uri: &Uri) -> Result<()> {
+    let no_proxy = variable("NO_PROXY");
+    let used = |url: &str| {
+        let matcher = Matcher::builder().all(url).no(no_proxy.as_str()).build();
+        matcher.intercept(uri)
+    };
+    // Under CGI, `HTTP_PROXY` may be a header of a stranger's request: the transport reads no variable there.
+    if std::env::var_os("REQUEST_METHOD").is_some() || used("http://any").is_none() {
+        return Ok(());
+    }
+    let own = match uri.scheme_str() {
+        Some("https") => "HTTPS_PROXY",
+        _ => "HTTP_PROXY",
+    };
+    let named = [own, "ALL_PROXY"].map(|name| (name, variable(name)));
+    let Some((name, url)) = named.into_iter().find(|(_, url)| !url.is_empty()) else {
+        return Ok(());
+    };
+    let whole = match url.contains("://") {
+        true => url.clone(),
+        false => format!("http://{url}"),
+    };
+    // The transport's parser takes a port that is no number for none, as with a password that has a `#`.
+    let proxy = used(&url).filter(|_| Url::parse(&whole).is_ok());
+    let why = match proxy.as_ref().map(|proxy| proxy.uri().scheme_str()) {
+        Some(Some("http" | "https")) => return Ok(()),
+        Some(kind) => {
+            let kind = kind.unwrap_or_default();
+            format!("names a proxy of a kind that is not supported ({kind})")
+        }
+        None => "is not the URL of a proxy".to_owned(),
+    };
+    let why = format!("the environment's {name} {why}");
+    Err(Error::configuration(message![
+        why,
+        Advice::SupportedProxy {}
+    ]))
+}
+
+/// A variable as the transport reads it: in small letters, if it is not there in capitals.
+fn variable(name: &str) -> String {
+    let value = std::env::var(name).or_else(|_| std::env::var(name.to_ascii_lowercase()));
+    value.unwrap_or_default()
+}
+
+fn of_url(url: &str) -> Option<ProxyAddress> {
+    let url = Url::parse(url).ok()?;
     Some(ProxyAddress {
         address: format!("{}:{}", url.host()?, url.port_or_known_default()?),
         has_login: !url.username().is_empty(),
     })
 }
 
-/// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
-pub fn of_environment(base: &BaseUrl) -> Option<ProxyAddress> {
-    let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
-    let proxy = Matcher::from_system().intercept(&uri)?;
+fn of_match(proxy: Intercept) -> Option<ProxyAddress> {
     let host = proxy.uri().host()?;
     let port = proxy.uri().port_u16();
     let port = port.unwrap_or(match proxy.uri().scheme_str() {

@@ -32,8 +32,6 @@ const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);
 /// hyper-util's text for a proxy that asks for credentials; its errors have no public type.
 const PROXY_407: &str = "tunnel error: proxy authorization required";
-/// hyper-util's text for a proxy of the environment with another scheme.
-const PROXY_SCHEME: &str = "unsupported scheme ";
 /// The most bytes of a CA bundle that are read. A system's bundle has about 200 KiB.
 const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
 /// How long a peer may not answer at the TCP level before the connection is closed.
@@ -55,7 +53,7 @@ impl HttpTransport {
         Ok(Arc::new(Self {
             reads: build(settings, MAX_READS)?,
             writes: build(settings, 0)?,
-            proxy: proxy::of_settings(settings),
+            proxy: proxy::of_settings(settings)?,
         }))
     }
 }
@@ -241,10 +239,7 @@ fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
             reason
         });
         let root = root_cause(error);
-        let fatal = tls.is_some()
-            || error.is_builder()
-            || root == PROXY_407
-            || root.starts_with(PROXY_SCHEME);
+        let fatal = tls.is_some() || error.is_builder() || root == PROXY_407;
         return SendError::Unsent { reason, fatal };
     }
     if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
@@ -301,14 +296,7 @@ fn connect_words(error: &reqwest::Error) -> Message {
         Some(ErrorKind::ConnectionRefused) => "connection refused",
         Some(ErrorKind::ConnectionReset) => "the connection was reset before it was ready",
         Some(ErrorKind::UnexpectedEof) => "the connection closed before it was ready",
-        _ => {
-            let Some(scheme) = root.strip_prefix(PROXY_SCHEME) else {
-                return root.into();
-            };
-            let kind =
-                format!("the environment names a proxy of a kind that is not supported ({scheme})");
-            return message![kind, Advice::SupportedProxy {}];
-        }
+        _ => return root.into(),
     };
     why.into()
 }

@@ -164,7 +164,7 @@ fn advice(advice: &Advice) -> String {
         }
         Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
         Advice::SupportedProxy {} => {
-            "pass proxy= with http:// or https://, or trust_env=False to go directly"
+            "name one with http:// or https:// there, pass proxy=, or go directly with trust_env=False"
         }
         Advice::TemporaryStore {} => {
             "for a test in a temporary directory (tempfile.TemporaryDirectory(), pytest's tmp_path)"

@@ -26,7 +26,8 @@ use crate::store::{Exports, SyncLock};
 
 /// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// The sync ends after this many failures in a row, if the last is transient, nothing has succeeded, or every slice left has failed.
+/// The sync ends after this many failures in a row, if the last is transient, nothing has succeeded, or every slice that is left
+/// belongs to a project and listing with a failed slice.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.
@@ -104,7 +105,7 @@ impl<'a> Queue<'a> {
         self.due.len() + self.doubtful.len()
     }
 
-    /// The next slice, and whether another slice of its project has failed. After a failure the next slice is chosen at
+    /// The next slice, and whether another slice of its project and listing has failed. After a failure the next slice is chosen at
     /// random. Otherwise one slice that always fails would block the others.
     fn next(&mut self, failing: bool) -> Option<(DueSlice<'a>, bool)> {
         let doubtful = self.due.is_empty();

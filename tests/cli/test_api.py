@@ -72,5 +72,9 @@ def test_wrong_usage_sends_nothing(cli: Cli, words: tuple[str, ...], says: str) 
 
 def test_a_write_without_an_answer_is_unconfirmed(cli: Cli) -> None:
     cli.stub.fail_next(drop=True)
-    assert cli("api", "POST", "/v3/things", "-f", "a=1").status == 7
-    assert len(cli.stub.requests) == 1
+    ended = cli("api", "POST", "/v3/things", "-f", "a=1")
+    assert (ended.status, len(cli.stub.requests)) == (7, 1)
+    assert ended.err.endswith(
+        "It may have been carried out: look on the platform before you send it again.\n"
+    )
+    assert "job" not in ended.err

@@ -103,10 +103,10 @@ def test_a_spent_budget_is_not_called_a_fault_of_the_service(cli: Cli, tmp_path:
     assert (ended.status, len(cli.stub.requests)) == (4, 1)
     assert "\twrong\t" not in ended.out
     assert "the request budget is spent" in ended.out
-    assert "--on-budget" not in ended.out
+    assert "--on-budget" not in ended.out + cli("doctor", *budget, "--json").out
 
 
-LISTED = ["views", "searches", "feedback", "conversations"]
+LISTED = ["views", "searches", "feedback", "conversations", "feedback_by_page"]
 
 
 def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
@@ -231,7 +231,14 @@ def test_a_proxy_that_the_client_cannot_use_is_wrong(
     there = ["--base-url", "https://docs.example.com"]
     found = {one["name"]: one for one in json.loads(cli("doctor", "--json", *there).out)["checks"]}
     assert found["proxy"]["state"] == state, found["proxy"]
-    assert (name in str(found["proxy"]["advice"])) == (state == "wrong")
+    if state == "wrong":
+        assert f"the environment's {name} " in found["proxy"]["finding"]
+        # Each command refuses it as doctor does.
+        ended = cli("job", "get", "job-1", *there)
+        assert ended.status == 2
+        assert f"the environment's {name} " in ended.err
+        advice = "name one with http:// or https:// there, or unset it to go directly"
+        assert advice in ended.err
     # Requests to this machine go through no proxy.
     found = {one["name"]: one for one in json.loads(cli("doctor", "--json").out)["checks"]}
     assert found["proxy"]["state"] == "ok"

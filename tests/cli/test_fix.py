@@ -128,6 +128,15 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     assert brief.out.count("The docs agent has a job for it already") == 3
 
 
+@pytest.mark.stub(searches=lambda *_: [{"searchQuery": "日本語 x", "hits": 99, "ctr": 0}])
+def test_a_phrase_that_a_code_page_printed_as_escapes_can_be_copied(
+    cli: Cli, stub: StubServer, tmp_path: Path
+) -> None:
+    store = ("--store", str(tmp_path / "docs.db"))
+    ended = cli(*FIX, "--run", r"search:\u65e5\u672c\u8a9e x", "--yes", *store, *SOON)
+    assert (ended.status, posts(stub)) == (0, 1), ended.err
+
+
 def test_failed_and_unknown_jobs_end_with_their_exit_codes(
     cli: Cli, stub: StubServer, tmp_path: Path
 ) -> None:

@@ -408,7 +408,7 @@ def test_a_failure_has_its_exit_code_and_one_document(cli: Cli, row: Row, fault:
         if fault == "401":
             assert row.name == "doctor" or "(DOCPLATFORM_API_KEY)" in ended.err
         if code == 7:
-            assert "Look on the platform" in ended.err
+            assert "look on the platform" in ended.err.lower()
             assert ("The service calls this request" in ended.err) is (fault != "no answer")
     assert [path for path in Path().iterdir() if not path.name.startswith("visitors.db")] == []
 

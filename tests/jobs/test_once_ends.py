@@ -137,7 +137,7 @@ def test_a_copy_of_the_one_file_knows_the_names_after_any_normal_end(
 def test_a_copy_of_the_one_file_knows_the_names_of_a_child_process(
     stub: StubServer, store: Path, tmp_path: Path, method: str
 ) -> None:
-    """A child of ``multiprocessing`` ends without the callbacks of ``atexit``."""
+    """A child of ``multiprocessing`` may end without the callbacks of ``atexit``."""
     script, copy = tmp_path / "script.py", tmp_path / "copy.db"
     script.write_text(CHILD)
     line = [sys.executable, str(script), method, str(store), str(copy)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import ConnectError
+from docplatform import ConfigurationError, ConnectError
 from helpers.connection import answer
 from helpers.faults import (
     APPLY,
@@ -189,9 +189,26 @@ def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
 
 
 @pytest.mark.row("G13")
-@pytest.mark.parametrize("scheme", ["socks4", "socks5", "socks5h"])
-def test_a_socks_proxy_is_an_error_and_not_bypassed(
-    wire: Wire, scheme: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("socks4://proxy.example:1", "(socks4)"),
+        ("socks5h://proxy.example:1", "(socks5h)"),
+        ("http://user:p#ss@", "is not the URL of a proxy"),
+        ('"http://proxy.example:1"', "is not the URL of a proxy"),
+        ("http://", "is not the URL of a proxy"),
+    ],
+)
+def test_a_proxy_of_the_environment_that_cannot_be_used_is_refused_and_not_bypassed(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, url: str, why: str
 ) -> None:
-    given = by_environment(monkeypatch, wire.elsewhere.url.replace("http", scheme))
-    assert f"({scheme})" in wire.not_sent(1, base_url=f"https://{HOST}", **given)
+    by_environment(monkeypatch, url)
+    with pytest.raises(ConfigurationError) as caught:
+        wire.client(base_url=f"https://{HOST}")
+    assert "the environment's HTTPS_PROXY" in str(caught.value)
+    assert why in str(caught.value)
+    assert "p#ss" not in str(caught.value)
+    # It does not count for these.
+    wire.client(base_url=f"https://{HOST}", trust_env=False)
+    monkeypatch.setenv("NO_PROXY", HOST)
+    wire.client(base_url=f"https://{HOST}")

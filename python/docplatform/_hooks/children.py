@@ -1,4 +1,4 @@
-"""The end of a process that ``multiprocessing`` started: before Python 3.14 it runs no callback of ``atexit``."""
+"""The end of a process that ``multiprocessing`` started: one that was forked runs no callback of ``atexit`` before Python 3.13."""
 
 from __future__ import annotations
 

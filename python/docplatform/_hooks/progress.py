@@ -23,7 +23,7 @@ class Progress(Protocol):
     """Receives the progress of a call."""
 
     def update(self, done: int, /) -> None:
-        """Shows how many rows or slices there are so far."""
+        """Shows how many rows, slices or jobs there are so far."""
 
     def waits(self, why: str, until: datetime | None) -> None:
         """Shows that nothing is sent until then, or for an unknown time."""
@@ -98,7 +98,7 @@ def watched() -> bool:
 
 
 def bar(total: int | None, unit: str) -> Progress:
-    """A progress bar for ``unit`` (rows or slices), up to ``total`` if that is known."""
+    """A progress bar for ``unit`` (rows, slices or jobs), up to ``total`` if that is known."""
     if own := INSTEAD.get():
         return own(total, unit)
     try:

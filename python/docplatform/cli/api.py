@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import files, output
+from docplatform import UnconfirmedWriteError
+from docplatform.cli import exits, files, output
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.output import whole
 from docplatform.cli.session import Session, with_request
 from docplatform.cli.writing import Target, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXAMPLE = """\b
 Examples:
@@ -72,7 +77,7 @@ def api(
     if items is not None and not reads:
         raise click.UsageError("--paginate needs the METHOD GET")
     given = _parameters(fields) if reads else _body(fields)
-    with session.client() as client:
+    with session.client() as client, _advised():
         if items is not None:
             rows = client.paginate(
                 path,
@@ -100,6 +105,17 @@ def api(
         _print_other(answer.content)
         return
     output.document(value)
+
+
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Says what to do about a write that may have been carried out. It need not be one for a job."""
+    try:
+        yield
+    except UnconfirmedWriteError as error:
+        was = "was carried out" if error.outcome == "applied" else "may have been carried out"
+        exits.note(error, f"It {was}: look on the platform before you send it again.")
+        raise
 
 
 def _parameters(fields: tuple[str, ...]) -> dict[str, list[str]]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from docplatform.cli.session import Session
 
 
+LATER = "Once the store has a range of this listing, the others are estimated from it."
+
+
 def show(
     session: Session,
     *ranges: Ends,
@@ -57,7 +60,8 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
             if slices and query.get("every") is not None:
                 plan = client._plan(method, **ends, every=query["every"], by_path=True)
                 slices = len(plan.slices)
-            doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
+            size = query.get("page_size", ENDPOINTS[method].page_size)
+            doubts = [_floor(size, becomes_estimate=False)]
             if session.store is not None and not session.refresh:
                 doubts.append("Rows that the store has cost no request.")
             tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
@@ -65,12 +69,10 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
         show(session, ends, listings=[method], every=query.get("every"))
 
 
-def _floor(*rows: int) -> str:
+def _floor(*rows: int, becomes_estimate: bool = True) -> str:
     several = " or ".join(f"{one:,}" for one in sorted({*rows}))
-    return (
-        f"Every {several} rows of a slice cost a request{', depending on the listing' * (' ' in several)}. Once the store has a range of this listing, the others are "
-        "estimated from it."
-    )
+    cost = f"Every {several} rows of a slice cost a request{', depending on the listing' * (' ' in several)}."
+    return f"{cost} {LATER}" if becomes_estimate else cost
 
 
 def _certainty(plans: Sequence[Plan]) -> tuple[bool, bool]:

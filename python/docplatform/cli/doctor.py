@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import sys
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ from docplatform import (
 from docplatform._native import _check, _proxy
 from docplatform.cli import exits, output, phrases
 from docplatform.cli.help import Command
-from docplatform.cli.listings import LISTINGS
+from docplatform.cli.listings import ENDPOINTS
 from docplatform.cli.session import Session, with_check
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """The variables that replace the system's authorities, on Linux."""
-PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 UNSAID = "the service did not say"
 NO_ANSWER = "not checked, because there is no answer that tells"
@@ -70,8 +70,8 @@ class Finding(NamedTuple):
 def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     """Check settings, service and key, and say what to do.
 
-    It reads the totals of the visitors: one request, which counts towards the hourly limit. With a budget, that request is
-    recorded in an existing --store; nothing else is written.
+    It reads the totals of the visitors: one request, which counts towards the hourly limit. An existing --store keeps the
+    answer and, with a budget, the record of the request; nothing else is written.
     """
     settings = list(_settings(session))
     answers = [Finding(name, "unknown", NOT_ASKED) for name in (SERVICE, KEY, PROJECT)]
@@ -85,7 +85,9 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
             settings.append(Finding("other settings", "wrong", str(error), "correct it, or leave it out"))
     findings = [*settings, *answers]
     if session.json:
-        told = error and exits.facts(error, session.again)
+        # The advice of a spent budget names an option that this command lacks.
+        words = {"message": _said(error)} if isinstance(error, BudgetError) else {}
+        told = error and exits.facts(error, session.again) | words
         output.document({"checks": [finding._asdict() for finding in findings], "error": told})
     else:
         output.table(findings)
@@ -99,7 +101,8 @@ def _settings(session: Session) -> Iterator[Finding]:
         f"docplatform {__version__}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}",
     )
-    yield _setting("address", session.base_url, "base_url", "DOCPLATFORM_BASE_URL")
+    address = _setting("address", session.base_url, "base_url", "DOCPLATFORM_BASE_URL")
+    yield address
     yield _setting("project", session.project, "project_id", "DOCPLATFORM_PROJECT_ID")
     if session.ca_bundle is not None:
         yield _setting("certificates", session.ca_bundle, "ca_bundle", base_url="https://localhost")
@@ -117,33 +120,12 @@ def _settings(session: Session) -> Iterator[Finding]:
         is_file = session.api_key_file or from_environment
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
-    found = [name for name in (*PROXIES, "NO_PROXY") if _variable(name)]
+    found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"{', '.join(found)} set" if found else "none set"
-    yield _unusable_proxy(session) or Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
-
-
-def _variable(name: str) -> str:
-    """A proxy's variable, which may be in small letters."""
-    return os.environ.get(name) or os.environ.get(name.lower(), "")
-
-
-def _unusable_proxy(session: Session) -> Finding | None:
-    """The proxy that the environment names for the address, if the client cannot use it. It would be left out in silence."""
-    scheme, _, rest = _address(session).lower().partition("://")
-    # These go through no proxy.
-    if re.match(r"(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", rest) or _variable("NO_PROXY"):
-        return None
-    name = "HTTPS_PROXY" if scheme == "https" else "HTTP_PROXY"
-    name = name if _variable(name) else "ALL_PROXY"
-    if not (value := _variable(name)):
-        return None
-    advice = f"correct {name}, or unset it"
-    if value[0] in "\"'":
-        return Finding("proxy", "wrong", f"{name} has quotes around it", advice)
-    kind, mark, address = value.partition("://")
-    url = f"{kind.lower()}://{address}" if mark else f"http://{value}"
-    found = _checked("proxy", name, advice, {"base_url": "http://localhost", "proxy": url}, proxy=name)
-    return found if found.state == "wrong" else None
+    if address.state == "ok":
+        yield _proxy_of(session, proxies)
+    else:
+        yield Finding("proxy", "ok", f"{proxies}; which one is used is known once the address is right")
 
 
 def _address(session: Session) -> str:
@@ -184,13 +166,14 @@ def _authority(variable: str, path: str, **more: str) -> Finding:
     )
 
 
-def _used_proxy(session: Session) -> str:
+def _proxy_of(session: Session, proxies: str) -> Finding:
     """Which proxy of the environment requests to the address go through."""
     try:
         used = _proxy(_address(session))
-    except ValueError:
-        return "which one is used is known once the address is right"
-    return "none is used for this address" if used is None else f"{used} is used for this address"
+    except ConfigurationError as error:
+        return Finding("proxy", "wrong", phrases.sentence(error, advises=False), "correct it, or unset it")
+    where = "none" if used is None else used
+    return Finding("proxy", "ok", f"{proxies}; {where} is used for this address")
 
 
 def _setting(name: str, given: str | None, argument: str, variable: str = "", **more: str) -> Finding:
@@ -268,22 +251,24 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     failed: DocPlatformError | None = None
     found, spent = [], False
     # The visitors, which come first, were read before.
-    for listing in LISTINGS[1:]:
+    for listing in [*ENDPOINTS][1:]:
         if spent:
             found.append(
-                Finding(listing.name, "unknown", "not checked, because the requests of this hour are spent")
+                Finding(listing, "unknown", "not checked, because the requests of this hour are spent")
             )
             continue
 
-        rows = getattr(client, listing.name)(page_size=1, max_rows=1, prefetch=0, on_budget="stop")
+        rows = getattr(client, listing)(page_size=1, max_rows=1, on_budget="stop")
         try:
-            next(rows, None)
+            # One row is asked for, so it does not matter what the listing cuts off.
+            with warnings.catch_warnings(action="ignore"):
+                next(rows, None)
         except DocPlatformError as error:
             spent = exits.code_of(error) is exits.Exit.LIMIT
             failed = failed or error
-            found.append(_unread(listing.name, error))
+            found.append(_unread(listing, error))
         else:
-            found.append(Finding(listing.name, "ok", "can be read; this cost one request"))
+            found.append(Finding(listing, "ok", "can be read; this cost one request"))
     return failed, found
 
 

@@ -133,7 +133,7 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     ``again`` makes a command to copy, with the options that this one was given.
     """
     code = code_of(error)
-    lines = phrases.lines(error, again)
+    lines, notes = phrases.lines(error, again), getattr(error, "_lines", ())
     if isinstance(error, KeyboardInterrupt):
         say("")
         lines = lines or [line for line in [phrases.sentence(error, again)] if line]
@@ -141,10 +141,10 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
-        if not lines:
+        if not (lines or notes):
             unnamed = APPLIED if error.outcome == "applied" else UNKNOWN
             lines = [unnamed.format(wait=again("job", "wait", job="ID"))]
-    lines += getattr(error, "_lines", ())
+    lines += notes
     if code in (Exit.KEY, Exit.USAGE):
         lines.append(f"`{again('doctor')}` checks every setting, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None

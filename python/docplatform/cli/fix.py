@@ -106,7 +106,11 @@ def fix(
             found = client.fix_first(days.written, n=most, on_budget=session.on_budget)
         show = partial(_show, session, client, found, days, file)
         if wanted is not None:
-            rows = found[:first] if first else [row for row in found if subject(row) == wanted]
+            rows = (
+                found[:first]
+                if first
+                else [row for row in found if _printed(subject(row)) == _printed(wanted)]
+            )
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
             report = _hand_over(
@@ -121,7 +125,7 @@ def fix(
                 show(rows, ("readers", "why"))
     for warning in found.warnings:
         output.say(f"Note: {shown(warning)}.")
-    if name is not None:
+    if name not in (None, "-"):
         session.say(f"Wrote {shown(name)}.")
     if wanted is None:
         _say_what_next(session, days, rows)
@@ -166,6 +170,11 @@ def command(session: Session, days: Days, row: dict[str, Any]) -> str:
 def subject(row: dict[str, Any]) -> str:
     """The problem as an argument of ``--run``: its page, or ``search:`` and the phrase."""
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
+
+
+def _printed(name: str) -> str:
+    """A name without the characters that an output in a code page shows as escapes, so that a printed command can be copied."""
+    return name.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def once_name(days: Days, row: dict[str, Any]) -> str:

@@ -192,7 +192,7 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
     files.check_printing()
-    with session.client() as client, _waiting(session, job) as on_poll:
+    with session.client() as client, _waiting(session, job, seen=False) as on_poll:
         found = client.wait_for_job(job, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
@@ -348,10 +348,12 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
 
 
 @contextmanager
-def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
-    """Shows the wait for a job, and how to wait again if it ends early."""
+def _waiting(session: Session, job: str, *, seen: bool = True) -> Iterator[Callable[[Job], None]]:
+    """Shows the wait for a job, and how to wait again if it ends early. ``seen``: the job is known to exist."""
 
     def on_poll(job: Job) -> None:
+        nonlocal seen
+        seen = True
         if not job.is_final:
             progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
@@ -359,7 +361,7 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:
-            exits.note(interrupt, phrases.goes_on(session.again, job=job))
+            exits.note(interrupt, phrases.goes_on(session.again, job=job, seen=seen))
             raise
 
 

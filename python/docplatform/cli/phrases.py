@@ -104,8 +104,8 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "ProxyLogin": "they belong into its URL, in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
-    "SmallerAnswers": "lower --page-size",
-    "SupportedProxy": "name one with http:// or https:// in HTTPS_PROXY, or unset it to go directly",
+    "SmallerAnswers": "ask for less at a time, with a shorter period or a smaller --page-size",
+    "SupportedProxy": "name one with http:// or https:// there, or unset it to go directly",
     "TemporaryStore": "for a test, name one in a temporary directory",
     "UseHttps": "use https (http is for 127.0.0.1, [::1] and localhost)",
     "WaitForBudget": "call it again then, or with --on-budget wait",
@@ -130,9 +130,10 @@ def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = F
     return f"{how}. Then run this again. Until then it sends nothing."
 
 
-def goes_on(again: Again, *, job: str) -> str:
-    """Says that a job keeps running, and how to wait for it."""
-    return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"
+def goes_on(again: Again, *, job: str, seen: bool = True) -> str:
+    """Says that a job keeps running, if the service has shown it, and how to wait for it."""
+    state = "keeps running" if seen else "was not seen yet"
+    return f"Job {shown(job)} {state}. To wait for it: {again('job', 'wait', job=job)}"
 
 
 LINES: dict[str, Callable[..., str]] = {"ResolveName": resolve, "WaitForJob": goes_on}

@@ -181,18 +181,19 @@ class Session:
             with arguments(client):
                 yield
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
+            calls = client.stats.requests - client.stats.retries
             match error:
                 case DocPlatformError():
-                    failed = getattr(error, "_sent", 0)
+                    failed = min(getattr(error, "_sent", 0), 1)
                 case KeyboardInterrupt():
                     # A request may have been under way.
                     failed = 1
                 case OSError():
                     # Such as a full disk, which has no room for a store either.
-                    failed = 0 if self.store is not None else client.stats.requests
+                    failed = 0 if self.store is not None else calls
                 case _:
                     failed = 0
-            answered = client.stats.requests - failed
+            answered = calls - failed
             if self.fetches and self.store is not None and answered > 0:
                 advice = (
                     ". With --refresh the next run fetches all of it again."

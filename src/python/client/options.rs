@@ -160,5 +160,5 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
 #[pyfunction]
 pub fn _proxy(base_url: &str) -> PyResult<Option<String>> {
     let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;
-    Ok(proxy::of_environment(&base_url).map(|proxy| proxy.address))
+    Ok(proxy::of_environment(&base_url)?.map(|proxy| proxy.address))
 }

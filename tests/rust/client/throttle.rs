@@ -1,4 +1,4 @@
-//! One throttled call makes all others wait (faults.md, B7).
+//! One throttled call makes all others of its kind wait (faults.md, B7).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -192,7 +192,7 @@ async fn handles_share_the_throttle_and_other_clients_do_not() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn a_handle_with_another_key_or_address_shares_nothing() {
+async fn another_key_address_or_connection_needs_a_client_of_its_own() {
     let client = client(&Script::new::<Step>([]));
     for other in [
         Options {

@@ -1,4 +1,4 @@
-//! The next page is requested before this one is read, if it is certainly needed: no request is ever wasted.
+//! The next page is requested before this one is read, if it is certainly needed. Only a page that cannot be read wastes one.
 
 use std::sync::{Arc, Mutex};
 

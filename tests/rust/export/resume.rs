@@ -214,7 +214,7 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
             "resume: not a checkpoint of docplatform: give its whole text, as rows or an error have it"
         );
     }
-    let endless = format!("{text}{}", " ".repeat(64 * 1024 * 1024));
+    let endless = format!("{text}{}", " ".repeat(192 * 1024 * 1024));
     assert!(
         Checkpoint::parse(&endless, BASE_URL)
             .unwrap_err()

@@ -251,6 +251,10 @@ def _sections(report: Report) -> Section:
         for name, *cells in rows[:SECTIONS_SHOWN]
     ]
     said = f"{capital(VISITS[of])}, added up by the first part of the path: a visitor of three pages counts three times."
+    if columns[-1] == "Change":
+        said += " Those that changed most come first, also if chance alone may explain it."
+    if (more := len(rows) - SECTIONS_SHOWN) > 0:
+        said += f" {count(more, 'more section')} {'are' if more > 1 else 'is'} not listed."
     return Section(
         "Sections", "sections", [Paragraph([said]), Tables([Table(columns, named)])] if len(rows) > 1 else []
     )
