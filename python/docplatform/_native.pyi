@@ -172,12 +172,12 @@ class Client:
         max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
             to 4 MiB.
         job_path: The path at which a job is read. Change it only if the service moved it.
-        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
+        requests_per_hour: How many analytics requests may be sent in any hour. The service was seen to allow 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
             all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
-        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
+        jobs_per_hour: How many jobs may be created in any hour in one project. The service was seen to allow 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
         store: A file that caches what was fetched, counts the requests of clients with a budget, and keeps the names of
             ``once=``; it holds no key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
@@ -3218,12 +3218,12 @@ class AsyncClient:
         max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
             to 4 MiB.
         job_path: The path at which a job is read. Change it only if the service moved it.
-        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
+        requests_per_hour: How many analytics requests may be sent in any hour. The service was seen to allow 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
             all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
-        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
+        jobs_per_hour: How many jobs may be created in any hour in one project. The service was seen to allow 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
         store: A file that caches what was fetched, counts the requests of clients with a budget, and keeps the names of
             ``once=``; it holds no key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.

@@ -315,7 +315,7 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
             });
         }
         _ => {
-            message.push("), and keeps running");
+            message.push(")");
             message.push(Advice::WaitForJob { job: id.shown() });
         }
     }

@@ -174,7 +174,8 @@ fn advice(advice: &Advice) -> String {
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
         Advice::WaitForJob { job } => {
-            return format!("wait for it again with wait_for_job({})", quoted(job));
+            let job = quoted(job);
+            return format!("it keeps running: wait for it again with wait_for_job({job})");
         }
     };
     text.to_owned()

@@ -15,7 +15,7 @@ AT_ONCE = 10.0
 """Seconds within which what was to end has ended, also on a busy machine: without it, ``HOLD`` would be over first."""
 
 UNKNOWN = "its outcome is unknown"
-GOES_ON = "job job-1 keeps running"
+GOES_ON = "job job-1; it keeps running"
 
 RARELY = "poll_interval=60, max_poll_interval=60"
 

@@ -60,7 +60,7 @@ impl Running {
         let note = match (job, write) {
             (Some(job), _) => {
                 let shown = safe(&job, MAX_SEGMENT);
-                let what = format!("job {shown} keeps running");
+                let what = format!("the call was about job {shown}");
                 about.job_id = Some(shown);
                 message![what, Advice::WaitForJob { job }]
             }
