@@ -27,19 +27,19 @@ named_enum! {
         Transport = "TransportError",
         /// A write that may have happened, or one that happened but whose answer cannot be read.
         UnconfirmedWrite = "UnconfirmedWriteError",
-        /// A whole answer that cannot be understood.
+        /// A 2xx answer to a read that cannot be used.
         Response = "ResponseError",
-        /// A complete answer that refuses the request.
+        /// An answer whose head refuses the request.
         Status = "StatusError",
-        /// Not sent: an earlier answer asked this client to wait.
+        /// Not sent, or not sent again: an earlier answer asked this client to wait.
         HeldBack = "RateLimitError",
-        /// The service broke its paging rule.
+        /// The service broke its paging rule, or a strict export found something.
         Pagination = "PaginationError",
         /// The job ended as `failed`.
         JobFailed = "JobFailedError",
         /// A job was not final in time.
         WaitTimeout = "WaitTimeoutError",
-        /// The request budget is spent, and the caller would not wait.
+        /// A budget or the service grants no request now, and the caller would not wait.
         Budget = "BudgetError",
         /// The store could not be read or written.
         Store = "DocPlatformError",
@@ -73,11 +73,11 @@ named_enum! {
     Outcome {
         /// No byte of the request was written.
         NotSent = "not_sent",
-        /// A complete final answer refused it.
+        /// The head of a final answer refused it. Its body may be lost.
         Rejected = "rejected",
         /// Bytes may have left, and no answer says whether the write happened.
         Unknown = "unknown",
-        /// It happened: the object that was asked for came. It cannot be read, or the wait for it failed.
+        /// It happened: the object that was asked for came. It cannot be read, the wait for it failed, or the call was interrupted.
         Applied = "applied",
     }
 }

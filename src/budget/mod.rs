@@ -80,7 +80,7 @@ pub struct Slot {
     pub at: Timestamp,
     /// The wait until then.
     pub wait: Duration,
-    /// Whether the service asked for the wait. Otherwise the budget is spent.
+    /// Whether the service refused a request, or said that none is left. Otherwise the budget is spent.
     pub by_service: bool,
 }
 

@@ -51,7 +51,7 @@ impl Entry {
         self.answered.unwrap_or(self.at + self.patience) + HOUR
     }
 
-    /// The time at which it stops counting if its answer comes now.
+    /// The time at which it stops counting as if it was answered when it was entered.
     fn until_at_best(&self) -> Millis {
         self.answered.unwrap_or(self.at) + HOUR
     }
@@ -67,7 +67,7 @@ impl Entry {
 pub struct Announced {
     pub at: Millis,
     pub until: Millis,
-    /// Requests that were left at that time.
+    /// Requests that are left, less those answered since.
     pub remaining: u64,
 }
 

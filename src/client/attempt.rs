@@ -318,7 +318,7 @@ async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T>
 /// The reason why a body cannot be used.
 enum BodyError {
     Broken(String),
-    /// It is too large, or encoded. Its beginning is kept.
+    /// It is too large, and its beginning is kept. Or it is encoded, and nothing is kept.
     Unusable(Message, Bytes),
 }
 

@@ -83,7 +83,7 @@ pub trait SingleFlight: Send + Sync {
 }
 
 impl fmt::Debug for Call {
-    /// Shows nothing that the user wrote.
+    /// Shows no query and no body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Call({})", self.name())
     }

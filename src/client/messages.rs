@@ -1,4 +1,4 @@
-//! Failures in words: log lines, and the errors that users see. Nothing here decides anything.
+//! Failures in words: log lines, and the errors that users see. Only `not_admitted` decides something: the outcome.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const MAX_MESSAGE: usize = 500;
 const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
 const MAX_SEARCHED: usize = 4096;
-/// How much of a prompt's beginning identifies it, if a service echoes only a part.
+/// A run of this many characters identifies a prompt, wherever it stands, if a service echoes only a part.
 const PROMPT_PREFIX: usize = 24;
 
 /// Why nothing is sent after a `Retry-After`.
@@ -88,11 +88,11 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted. `why` is the end of its text. A call whose last attempt has a status was answered. Only a
-/// read is tried again after a request that may have arrived.
+/// The error of a call that is not admitted. `why` is the end of its text. The last attempt that was sent says whether the call was
+/// answered.
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
-    let refused = attempts.last().and_then(|attempt| attempt.status);
-    let arrived = attempts.iter().any(|attempt| attempt.sent);
+    let sent = attempts.iter().rfind(|attempt| attempt.sent);
+    let (arrived, refused) = (sent.is_some(), sent.and_then(|attempt| attempt.status));
     let lead = match refused {
         // The body of a read's answer was lost.
         Some(200..300) => "answered, but the answer broke off, and not sent again".to_owned(),
@@ -264,7 +264,7 @@ impl Failed<'_> {
         error
     }
 
-    /// The ids of the path. Log lines have them as fields.
+    /// The ids of the path. Log lines have the project and the job as fields.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
             let id = id.as_ref()?;

@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// A second handle with other settings on the same connections, throttle and counts; `None` if the
-    /// change needs connections of its own.
+    /// change needs connections or a store of its own.
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);

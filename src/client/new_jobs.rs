@@ -16,7 +16,7 @@ const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 pub(crate) struct NewJobs(Mutex<Vec<(Segment, Segment, Instant)>>);
 
 impl NewJobs {
-    /// Adds a job that was created at `at`. Removes the older ones.
+    /// Adds a job that was created at `at`. Removes those whose time is over.
     pub(crate) fn add(&self, project: &Segment, id: &Segment, at: Instant) {
         let mut jobs = lock(&self.0);
         jobs.retain(|&(.., until)| until > Instant::now());

@@ -152,7 +152,7 @@ pub fn plan(
         return RetryPlan::Deadline;
     }
     if refusal.in_ledger && refusal.stops && refusal.retry_after.is_none_or(|wait| wait > pause) {
-        // The ledger would refuse the retry after the pause as well, so the call fails now.
+        // The ledger would refuse the retry after the pause as well, or for a second more, so the call fails now.
         pause = Duration::ZERO;
     }
     RetryPlan::Pause(pause)

@@ -20,7 +20,7 @@ pub enum Lane {
     Writes,
     /// Reads of jobs, and of everything else that is not analytics.
     Jobs,
-    /// Listings.
+    /// Reads below `/v1/analytics/`.
     Analytics,
 }
 

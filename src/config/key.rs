@@ -83,7 +83,7 @@ impl ApiKey {
         let fail = |why: &str| Err(Error::configuration(message![what, format!(": {why}")]));
         match read_within(path.to_owned(), MAX_KEY_FILE_WAIT) {
             Ok((found, _)) if is_open_to_others(&found) => fail(&format!(
-                "others can read the file of the API key: chmod 600 {shown}"
+                "others have access to the file of the API key: chmod 600 {shown}"
             )),
             // Editors of Windows put a byte order mark in front.
             Ok((_, text)) => {
@@ -158,12 +158,13 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
         read.map(|_| (found, text))
     };
     thread::Builder::new().spawn(move || drop(sender.send(read())))?;
-    let late = format!("nothing was written to it within {} s", patience.as_secs());
+    let late = format!("it did not end within {} s", patience.as_secs());
     let read = answer.recv_timeout(patience);
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a missing file may be a key: it is long, has no ending, and its directory does not exist.
+/// Whether the name of a missing file may be a key: it is long, has no ending, and and is relative, and the directory
+/// that it names is none.
 fn is_like_a_key(name: &Path) -> bool {
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY && name.extension().is_none();
     let is_bare = |directory: &Path| directory.as_os_str().is_empty() || !directory.exists();

@@ -62,7 +62,7 @@ pub struct Settings {
 pub struct Limits {
     /// Retries after the first attempt.
     pub max_retries: u32,
-    /// The longest `Retry-After` that is waited for.
+    /// The longest `Retry-After` after which a call retries. A budget, a throttle and a wait for a job may wait longer.
     pub max_retry_after: Duration,
 }
 

@@ -159,7 +159,12 @@ impl Options {
             ]);
         }
         // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
-        for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
+        let key_file = match &mut self.renewal {
+            Renewal::File(path) => Some(path),
+            _ => None,
+        };
+        let paths = [self.store.as_mut(), self.ca_bundle.as_mut(), key_file];
+        for path in paths.into_iter().flatten() {
             // An empty path cannot be made absolute: it means no store, even if the environment names one.
             if let Ok(whole) = std::path::absolute(&*path) {
                 *path = whole;

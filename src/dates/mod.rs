@@ -77,7 +77,7 @@ impl Moment {
         &self.text
     }
 
-    /// The time at which a range that ends here is `days` in the past; `None` if that is beyond the calendar. Dates are taken as
+    /// The time at which a range that ends here is `days` in the past; `None` if the end is beyond the calendar. Dates are taken as
     /// UTC, because the service's time zone is unknown; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
         let end = self.in_utc()?.as_millisecond();

@@ -9,7 +9,7 @@ pub use crate::dates::periods::PeriodKind as Every;
 use crate::error::{Result, refuse};
 use crate::text::message::{Setting, message};
 
-/// The days of a hundred years. More slices are surely a mistake.
+/// The days of more than a hundred years. More slices are surely a mistake.
 const MAX_SLICES: usize = 40_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     Ok(slices)
 }
 
-/// The slices that are a whole day, week or month; an error if there is none.
+/// The slices that are a whole day, week or month; an error if there is none. Without `every`, all of them.
 pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
     if let Some(every) = every {
         slices.retain(|days| every.is_whole(*days));

@@ -24,7 +24,7 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// An odd number, so that the order of the keys counts.
+/// It lets the order of the keys count. It is odd, so that no bit of an earlier key is lost.
 const KEY_FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
 
 type Hashed = BuildHasherDefault<IdentityHasher>;
@@ -165,7 +165,7 @@ impl Seen {
         }
     }
 
-    /// Whether a page with the same keys came before. Only keys are compared: a service that
+    /// Whether a page with the same keys came before. Keys are compared, or whole rows if they have no key: a service that
     /// keeps sending the same keys makes an export endless, also if the counts change.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let keys = rows.iter().fold(0_u64, |keys, row| {

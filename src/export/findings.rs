@@ -18,7 +18,7 @@ pub enum Finding {
     /// Rows without a key equal the rows before them, because short pages bring rows again, and were dropped.
     Overlap {
         rows: u64,
-        /// How many rows the first short page had.
+        /// How many rows the first irregular page of this part had, or else this one.
         received: usize,
     },
     /// Rows came again with other values; all were kept.
@@ -60,7 +60,7 @@ impl fmt::Display for Finding {
             Self::Irregular { received, limit } => write!(
                 f,
                 "the service sent {received} rows instead of {limit}, and said that there are more; \
-                 the export continues after these rows, so none is skipped"
+                 the export goes on so that none is skipped"
             ),
             Self::Dropped(rows) => write!(
                 f,

@@ -17,7 +17,7 @@ use crate::store::{Fault, FileLock, StoredPage};
 
 /// A source of pages: the service, or the store.
 pub trait Source: Send + Sync + 'static {
-    /// Gets a page. `more` is sent as soon as the answer promises another page, so that the next request leaves before this page
+    /// Gets a page. A source may send `more` as soon as the answer promises another page, so that the next request leaves before this page
     /// is parsed.
     fn fetch(
         self: Arc<Self>,

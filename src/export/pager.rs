@@ -27,7 +27,7 @@ pub const WINDOW: usize = 8;
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages requested in advance. Above 1, some may not be needed.
+    /// Pages requested in advance. One may not be needed if the page before it cannot be used; above 1, more may not be needed.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -59,7 +59,7 @@ pub struct Pager {
     position: ExportPosition,
     handed: u64,
     finished: bool,
-    /// The service broke its paging rule, so nothing more is read.
+    /// The error that ended the export: the service broke its paging rule, or a strict export found something.
     broken: Option<Error>,
     /// The latest page was full and had no repeats, so the offset of the next one is known.
     is_predictable: bool,
@@ -281,7 +281,7 @@ impl Pager {
         {
             return Err(Error::new(
                 Kind::Pagination,
-                format!("the export is strict, and {finding}"),
+                format!("the export is strict, so this is an error and not a warning: {finding}"),
             ));
         }
         let most = self
@@ -289,7 +289,8 @@ impl Pager {
             .and_then(|left| usize::try_from(left).ok())
             .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
-        // Whether all rows fit and the next cursor is valid. If not, a checkpoint names this page again.
+        // Whether all rows fit and the next cursor is valid. If not, the checkpoint after its rows is within this
+        // page, or names it again.
         let whole = fit <= most && cursor.is_ok();
         let mut rows = page.rows;
         let count = fit.min(most);

@@ -16,11 +16,12 @@ use crate::listing::rows::Identity;
 pub struct PagePosition {
     /// The position before the page's first row.
     pub(super) before: Checkpoint,
-    /// The position after its last row; `None` if rows were held back at its end.
+    /// The position after its last row; `None` if rows were held back at its end, or the next cursor is not
+    /// valid.
     pub(super) after: Option<Checkpoint>,
     /// The rows that are handed out.
     pub(super) rows: Vec<Identity>,
-    /// Whether positions in the page may differ from positions in the table.
+    /// Whether a row's place in the page may not give its place in the listing.
     pub(super) by_row: bool,
     /// How many rows came.
     pub(super) received: usize,
@@ -28,9 +29,9 @@ pub struct PagePosition {
     pub(super) limit: usize,
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
     pub(super) overlap: usize,
-    /// Their positions in the answer, if they are not simply the first ones.
+    /// The positions in the answer of the rows that are handed out; `None` if these are simply the first ones.
     pub(super) kept: Option<Box<[u32]>>,
-    /// Whether none was held back at its end.
+    /// Whether all its rows are handed out, and the next cursor is valid.
     pub(super) whole: bool,
     /// Whether the service says that there is more.
     pub has_more: bool,
@@ -91,7 +92,7 @@ pub(crate) struct ExportPosition {
     /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
     /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are rows of the page in
-    /// the middle of the resumed export; it may now come as several shorter pages.
+    /// whose middle the export stopped; it may now come as several shorter pages.
     pub(crate) skip: usize,
     /// Whether the pages' offsets tell them apart.
     pub(crate) by_offset: bool,

@@ -104,7 +104,7 @@ pub enum SendError {
     Unsent {
         /// In words, without the URL.
         reason: Message,
-        /// Trying again cannot help: a fault of TLS, a login that the proxy wants, a proxy that is not supported.
+        /// Trying again cannot help: a fault of TLS, a login that the proxy wants, a request that cannot be made.
         fatal: bool,
     },
     /// Bytes may have left.
@@ -114,7 +114,7 @@ pub enum SendError {
     },
 }
 
-/// Sends one request once. Follows no redirect, retries nothing, adds no credential.
+/// Sends one request once. Follows no redirect, retries nothing, adds no credential but the proxy's.
 pub trait Transport: Send + Sync {
     /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`] allows it. Dropping the
     /// future drops the connection.

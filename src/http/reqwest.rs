@@ -34,7 +34,7 @@ const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);
 const PROXY_407: &str = "tunnel error: proxy authorization required";
 /// The most bytes of a CA bundle that are read. A system's bundle has about 200 KiB.
 const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
-/// How long a peer may not answer at the TCP level before the connection is closed.
+/// How long a peer may not answer at the TCP level before the connection is closed. Elsewhere than on Linux and Android, probes begin after it.
 const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 
 /// The connections of one client and its handles.
@@ -221,7 +221,7 @@ impl Body for reqwest::Response {
     }
 }
 
-/// Whether a byte was written. Only two things prove that none was: the connection was never made, or hyper's
+/// Whether a byte was written. Only three things prove that none was: no request could be made of it, the connection was never made, or hyper's
 /// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
 /// request was sent.
 fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
@@ -399,7 +399,7 @@ fn tls_words(error: &rustls::Error) -> Message {
             "what answers there does not speak TLS; is it plain http, or another port?"
         }
         Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
-            "the server offers no version of TLS that is safe (1.2 or later)"
+            "the server offers no version of TLS, or no cipher, that is safe (TLS 1.2 or later)"
         }
         _ => return format!("TLS: {error}").into(),
     };

@@ -125,7 +125,7 @@ pub struct Target {
     pub rest_first: bool,
     /// Its prompt, if this call sent it: no error of a poll may show it.
     pub prompt: Option<Arc<str>>,
-    /// Whether it has a name of `once=`.
+    /// Whether it has a name of `once=`. A batch does not say so.
     pub is_named: bool,
 }
 
@@ -245,7 +245,7 @@ async fn until_final(
             at = settled.max(Instant::now());
         }
         if let Some(error) = failure
-            && retry_after.is_some()
+            && asked
             && until.is_some_and(|until| at > until)
         {
             // The service asks for a longer pause than the wait has left.

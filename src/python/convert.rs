@@ -39,7 +39,7 @@ pub fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static st
         .collect()
 }
 
-/// An argument of Python, as messages name it. It is a setting if the command line has it, too.
+/// An argument of Python, as messages name it. It is a setting if messages of the core name it.
 pub fn argument(name: &str) -> Message {
     Setting::named(name).map_or_else(|| name.to_owned().into(), Message::from)
 }
@@ -417,7 +417,7 @@ pub fn json_in(value: &Object<'_>) -> PyResult<Value> {
     })
 }
 
-/// JSON as Python data, numbers as they were sent.
+/// JSON as Python data, whole numbers exact, others as floats.
 pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Object<'py>> {
     Ok(pythonize::pythonize(py, value)?)
 }

@@ -102,7 +102,7 @@ pub fn attempt_to_py(py: Python<'_>, attempt: &Attempt) -> Returned {
 }
 
 impl From<Error> for PyErr {
-    /// For what fails before an operation starts: wrong arguments, missing settings.
+    /// For errors of Rust code that holds the interpreter: wrong arguments, missing settings.
     fn from(error: Error) -> Self {
         #[expect(
             clippy::disallowed_methods,

@@ -15,6 +15,7 @@ use crate::client::observer::{Note, Observer};
 use crate::clock::Millis;
 use crate::config::Options;
 use crate::config::url::Segment;
+use crate::dates::periods::Period;
 use crate::dates::slices::Every;
 use crate::error::{Error, Result, refuse};
 use crate::export::observer::ExportObserver;
@@ -127,7 +128,7 @@ impl SliceSelection {
             .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             let what = format!(
-                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}",
+                "the store has no whole {} of {}{}, but slices of another length, such as {}",
                 self.every.as_str(),
                 self.endpoint.name,
                 if self.from.or(self.to).is_some() {
@@ -135,8 +136,7 @@ impl SliceSelection {
                 } else {
                     ""
                 },
-                other.days.from,
-                other.days.to,
+                Period::of(other.days).name(),
             );
             let every = self.every.as_str().to_owned();
             return refuse(message![what, Advice::FetchSlices { every }]);

@@ -89,7 +89,7 @@ impl Fault {
                     ),
                     Some(ErrorCode::ConstraintViolation) => (
                         Kind::Store,
-                        format!("the data that this belongs to was deleted meanwhile ({error}): start again"),
+                        format!("it conflicts with what the store has, or that was deleted meanwhile ({error}): start again"),
                     ),
                     // A table or a column that is not there, or a value of a wrong type.
                     Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {

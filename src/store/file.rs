@@ -1,4 +1,4 @@
-//! Opens the file, after a check that it is a store. Only SQLite opens it, because closing a file drops all locks of the process on
+//! Opens the file, after a check that it is a store. Only SQLite opens it once it has its name, because closing a file drops all locks of the process on
 //! it.
 
 use std::ffi::OsString;

@@ -14,7 +14,7 @@ use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
 
-/// A finished export with its rows.
+/// A finished export, without its rows.
 #[derive(Debug)]
 pub struct FinishedExport {
     /// Its number in the store.

@@ -30,7 +30,7 @@ pub enum PageClaim {
     Stored(StoredPage),
     /// The caller may fetch it while this lives.
     Ours(FileLock),
-    /// Another process, or another client, fetches it.
+    /// Another process, or another client, fetches it, or another page with the same lock.
     Taken,
 }
 

@@ -56,7 +56,7 @@ pub struct Creation {
     pub message_to: Option<String>,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// Its job, once the service has confirmed the request; `None`: unknown, or under way.
+    /// Its job, once the service or the user has confirmed the request; `None`: unknown, or under way.
     pub job: Option<CreatedJob>,
 }
 
@@ -263,7 +263,7 @@ impl OnceNames {
                         false => format!(
                             "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size, message_to)
                              SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7, message_to FROM once
-                             WHERE {OF_OTHERS} AND coalesce(message_to, ?5) = ?5 AND {JOB_IS_FREE} LIMIT 1"
+                             WHERE {OF_OTHERS} AND coalesce(job, message_to, ?5) = ?5 AND {JOB_IS_FREE} LIMIT 1"
                         ),
                     };
                     transaction.execute(

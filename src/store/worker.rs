@@ -101,7 +101,7 @@ impl Worker {
         self.send(WorkerTask::Work(work))
     }
 
-    /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no log is left.
+    /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no log is left, or this process has no thread for it.
     pub(super) fn close(
         self: &Arc<Self>,
         closed: SyncSender<error::Result<()>>,
@@ -124,7 +124,7 @@ impl Worker {
         if let Some(sender) = &*thread {
             match sender.send(task) {
                 Ok(()) => return Ok(()),
-                // The work panicked, and the thread ended.
+                // The thread ended early: something besides the work panicked, or the runtime dropped it.
                 Err(unsent) => task = unsent.0,
             }
         }

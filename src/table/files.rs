@@ -20,7 +20,7 @@ pub struct WholeFile {
     /// The folder for a temporary name.
     temporary_folder: PathBuf,
     target: PathBuf,
-    /// The target's folder; `None` if it may not be read.
+    /// The target's folder; `None` if it may not be read, and on Windows.
     folder: Option<File>,
     /// The file at the target now, if there is one.
     before: Option<Metadata>,

@@ -165,7 +165,7 @@ fn write_cell<W: io::Write>(
 
 /// `text`, made harmless for spreadsheets.
 fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
-    // The signs and their full-width forms.
+    // The signs, their full-width forms, and three control characters.
     const STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\0', '＝', '＋', '－', '＠'];
     match guard && text.starts_with(STARTS) {
         true => format!("'{text}").into(),

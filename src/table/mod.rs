@@ -1,4 +1,4 @@
-//! Tables: the rows of a finished export in Arrow's columns. A builder fills them page by page as answers arrive.
+//! Tables: rows of an export, a trend or a comparison in Arrow's columns. A builder fills them page by page as answers arrive.
 
 pub mod extras;
 pub mod files;
@@ -27,7 +27,7 @@ use crate::listing::rows::{Row, Rows, RowsBuilder};
 use crate::table::layout::{DAYS, Layout};
 use crate::text::safe;
 
-/// Rows in one record batch. Batches are filled one by one, so that no column is copied when it grows.
+/// Rows in one record batch. Batches are filled one by one, so that at most one is copied when its columns grow.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// The most bytes of text in one record batch, because the offsets of its columns are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
@@ -44,7 +44,7 @@ pub(crate) fn arrow_field(name: &str, kind: ColumnKind, nullable: bool) -> Arrow
     ArrowField::new(name, data_type, nullable)
 }
 
-/// All rows of an export, never changed again.
+/// Rows of an export, a trend or a comparison, never changed again.
 #[derive(Debug)]
 pub struct Table {
     pub layout: Layout,

@@ -72,7 +72,7 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     Ok(parsed.value)
 }
 
-/// `body` as text, with the invalid bytes after each U+FFFD. So two texts are equal only if their bytes are equal.
+/// `body` as text, with the invalid bytes after each U+FFFD. So two texts are hardly ever equal unless their bytes are.
 pub fn literal(body: &[u8]) -> String {
     let mut text = String::new();
     for chunk in body.utf8_chunks() {
@@ -182,7 +182,7 @@ pub(crate) fn whole(number: &str) -> Option<i64> {
         .map(|value| sign * value)
 }
 
-/// A type error, in the parser's own words, for values that are looked at by hand.
+/// A type error, in words like the parser's, for values that are looked at by hand.
 pub(crate) fn wrong_type(value: &serde_json::Value, expected: &str) -> String {
     use serde_json::Value;
     let found = match value {

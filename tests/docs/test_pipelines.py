@@ -378,6 +378,13 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
     found = {"NAME": f"fix:{row.split(' ')[0]}", "OUTCOME": "never-created"}
     done = shell(step["run"], env | found, tmp_path, stub)
     assert done.status == 0, done.err
+    before = len(stub.jobs)
+    # It deals with that row alone, also in a later month.
+    for name, jobs in (("fix:2026-09:/guides/deployment", 1), ("fix:2026-09:terraform provider", 2)):
+        for _ in range(2):
+            done = shell(f"date() {{ echo 1; }}\n{step['run']}", env | {"NAME": name}, tmp_path, stub)
+            assert (done.status, len(stub.jobs) - before) == (0, jobs), done.err
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("**Who reads the docs**") == 1
 
 
 class GitLab:

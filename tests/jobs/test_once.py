@@ -117,6 +117,9 @@ def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
     with pytest.raises(UnconfirmedWriteError, match=re.escape(says)) as caught:
         create(face, other)
     assert (caught.value.outcome, other.stats.requests) == ("unknown", 0)
+    if known:
+        with pytest.raises(ValueError, match="nothing was changed"):
+            face.run(other.resolve_once(NAME, "job-9"))
     face.run(other.resolve_once(NAME, "job-1"))
     assert create(face, other).id == "job-1"
     with pytest.raises(ValueError, match="nothing was changed"):

@@ -235,7 +235,7 @@ def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
 def from_markdown(report: figures.Report) -> Shown:
     text = markdown.render(report)
     tables: dict[str, list[list[str]]] = {}
-    for block in text.split("\n### ")[1:]:
+    for block in re.split("\n####? ", text)[1:]:
         heading = block.partition("\n")[0].partition(" (")[0]
         rows = re.findall(r"^\| (.*) \|$", block, re.MULTILINE)[2:]
         if rows:
@@ -338,7 +338,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             check(numbers(first.partition("All readers")[2])[:1], [Percent(before.total, now.total)], first)
             continue
         said = re.search(
-            f"{words}(?: and AI agents)? (hardly changed|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
+            f"{words}(?: and AI agents)? (hardly changed|may have risen or fallen|rose|fell)(?: (?:by|to|from) ([\\d.,]+)(%| times)?)?",
             text,
         )
         assert said is not None, text

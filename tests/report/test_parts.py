@@ -325,17 +325,30 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
     assert "look at this page first" in file.read_text(encoding="utf-8")
 
 
-def test_the_command_that_the_report_names_adds_each_part(cli: Cli, file: Path, tmp_path: Path) -> None:
+# With 12 requests, the budget ends while the report reads what readers say.
+@pytest.mark.parametrize(
+    ("budget", "parts"), [(6, {"comparison", "fixes", "trend"}), (12, {"fixes", "trend"})]
+)
+def test_the_command_that_the_report_names_adds_each_part(
+    cli: Cli, file: Path, tmp_path: Path, budget: int, parts: set[str]
+) -> None:
+    file = file.with_suffix(".md")
     with StubServer() as stub:
         there = ["--base-url", stub.url, "--store", str(tmp_path / "docs.db")]
-        ended = cli("report", "2026-10", "-o", str(file), *there, "--requests-per-hour", "6", "--json")
-        assert set(json.loads(ended.out)["left_out"]) == {"comparison", "fixes", "trend"}
-        commands = dict(re.findall(r"Left out: (.*?), because .*?: (docplatform report .*)", ended.err))
-        assert len(commands) == 3
+        limit = ["--requests-per-hour", str(budget)]
+        ended = cli("report", "2026-10", "-o", str(file), *there, *limit, "--json")
+        assert set(json.loads(ended.out)["left_out"]) == parts
+        assert "--on-budget" not in ended.err
+        commands = dict(
+            re.findall(r"Left out: (.*?)(?:, because .*?|\. .*?): (docplatform report .*)", ended.err)
+        )
+        assert len(commands) == len(parts)
+        for command in commands.values():
+            assert f"`{command}`" in file.read_text(encoding="utf-8")
         for command in commands.values():
             # With the budget it would wait.
-            assert " --requests-per-hour 6" in command
-            words = shlex.split(command.replace(" --requests-per-hour 6", ""))[1:]
+            assert " ".join(limit) in command
+            words = shlex.split(command.replace(" ".join(limit), ""))[1:]
             words[words.index("-o") + 1] = str(file)
             ended = cli(*words, "--json")
             assert ended.status == 0

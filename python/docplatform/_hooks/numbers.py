@@ -30,13 +30,17 @@ def share(change: float) -> str:
     return "0%" if text[1:] == "0.0" else f"{text}%".replace("-", MINUS)
 
 
+CONTRADICTION = 0.1
+"""The least of two opposite changes, in all and per day, that leaves it open whether a site grew. Smaller ones count as none."""
+
+
 class Moved(NamedTuple):
     """The change of a whole site."""
 
     verdict: str
-    """``rose``, ``fell`` or ``hardly changed``."""
+    """``rose``, ``fell``, ``hardly changed`` or ``may have risen or fallen``."""
     change: float
-    """The change that was judged, as a fraction: 0 if it hardly changed, ``inf`` from 0."""
+    """The change that was judged, as a fraction: 0 if it did not rise or fall, ``inf`` from 0."""
     per: str = ""
     """``day`` or ``working day``, if the change is that of the readers per day."""
     more: str = ""
@@ -53,7 +57,7 @@ class Moved(NamedTuple):
 
     @property
     def said(self) -> str:
-        """``rose by 14%``, ``fell by 14%`` or ``hardly changed``."""
+        """The verdict, as in ``rose by 14%``."""
         return f"{self.verdict} {self.by}".rstrip()
 
 
@@ -67,6 +71,8 @@ def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
     more = compared(plain)
     if other is not None:
         per, value = other
+        if plain * value < 0 and min(abs(plain), abs(value)) >= CONTRADICTION:
+            verdict = "may have risen or fallen"
         more += f", {'but' if plain * value < 0 else 'or'} {compared(value)} per {per}"
     return Moved(verdict, 0, more=more)
 

@@ -265,8 +265,9 @@ def _went(table: TrendTable, whole: Sequence[Mapping[str, Any]], kind: str) -> s
     if counts[0] == counts[-1]:
         return f"stayed at {counts[0]:,}"
     first, last = ((row["date_from"], row["date_to"]) for row in (whole[0], whole[-1]))
-    verdict = moved(counts[0], counts[-1], first, last).verdict.replace("changed", "changed,")
-    return f"{verdict} from {counts[0]:,} to {counts[-1]:,}"
+    verdict = moved(counts[0], counts[-1], first, last).verdict
+    comma = "" if verdict in ("rose", "fell") else ","
+    return f"{verdict}{comma} from {counts[0]:,} to {counts[-1]:,}"
 
 
 def _title(table: VisitorTable, rows: int, by: str) -> str:

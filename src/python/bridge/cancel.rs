@@ -28,8 +28,8 @@ impl Running {
         state.write.is_some() || state.job.is_some()
     }
 
-    /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A write that may have happened is logged
-    /// as well, because `gather` and `TaskGroup` make new exceptions without our notes.
+    /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A single write that may have happened is
+    /// logged as well, because `gather` and `TaskGroup` make new exceptions without our notes.
     pub fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
         // After this the request can no longer leave, so "not sent" is true.
         self.inbox.state().interrupted = true;
@@ -109,12 +109,16 @@ impl Running {
 
     /// Whether a write has left, and its answer may still come.
     fn awaits_answer(&self) -> bool {
-        let state = self.inbox.state();
-        let is_running = state.task.as_ref().is_some_and(|task| !task.is_finished());
+        let (is_running, write) = {
+            let state = self.inbox.state();
+            let task = state.task.as_ref();
+            (task.is_some_and(|task| !task.is_finished()), state.write)
+        };
+        // The inbox is free by now: a request of a batch that leaves locks the batch first, and then the inbox.
         is_running
             && match &self.callbacks.batch {
                 Some(batch) => batch.batch.is_creating(),
-                None => state.write == Some(Outcome::Unknown),
+                None => write == Some(Outcome::Unknown),
             }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
 //! thread. Every log line and callback happens there, and every conversion but those of an `AsyncClient` to frames and files, which take
-//! a thread of asyncio's. No worker holds a Python object for longer than a wake-up.
+//! a thread of asyncio's. No worker touches a Python object outside a wake-up.
 
 pub mod callout;
 pub mod cancel;

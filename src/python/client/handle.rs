@@ -44,7 +44,7 @@ pub struct Handle {
 impl Handle {
     /// The handle of a new client. The options are [resolved](resolve) already.
     pub fn new(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
-        // The first client gives the logger its null handler. The others are for the first call, which may have no descriptor left to
+        // The first client gives the logger its null handler, if the package's import did not. The others are for the first call, which may have no descriptor left to
         // read a file, and may run beside a fork: a child that is forked during an import waits for that import for ever.
         for module in [
             "logging",

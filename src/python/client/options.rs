@@ -90,7 +90,7 @@ macro_rules! python_options {
             Ok(())
         }
 
-        /// The options of a pickle: all but the key, also those from the environment.
+        /// The options of a pickle: all but the key and the headers, also those from the environment.
         pub fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
             let dict = PyDict::new(py);
             $(if !matches!(stringify!($option), "api_key" | "headers") {

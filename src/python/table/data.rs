@@ -50,7 +50,7 @@ pub struct Meta {
     /// Of a trend or a comparison: the ends of slices or periods that were not over when they were read.
     #[serde(default)]
     pub running: Vec<Date>,
-    /// Of a trend: where the rows of each slice end.
+    /// Of a table in slices: where the rows of each slice end.
     #[serde(default)]
     slices: Vec<(usize, Slice)>,
     /// Of a comparison: the days and the totals of its other side.

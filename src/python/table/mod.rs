@@ -280,7 +280,7 @@ impl BaseTable {
         bytes(py, table.len(), values)
     }
 
-    /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
+    /// A column, as Python's own values; what is deeper as JSON. Most texts that come twice are one object.
     fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Object<'py>>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);

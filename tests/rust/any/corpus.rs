@@ -41,7 +41,7 @@ fn what_must_hold_holds_for_every_input_that_is_kept() {
 }
 
 #[test]
-fn an_answer_that_would_show_a_secret_is_noticed() {
+fn an_input_with_words_of_the_prompt_is_no_input() {
     // The target must be able to find the prompt's words: they stand here as a service's own.
     assert_eq!(
         answer::check(b"create 400\n\n{\"error\": \"falcon\"}"),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::cases;
 
 fn any_date() -> impl Strategy<Value = Date> {
-    (0..=9999_i16, 1..=12_i8, 1..=31_i8)
+    (1..=9999_i16, 1..=12_i8, 1..=31_i8)
         .prop_filter_map("no such day", |(y, m, d)| Date::new(y, m, d).ok())
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::cases;
 
-/// 1970 to 2069, which is what the two digits of one form can say.
+/// 1970 to 2068, which the two digits of one form can say.
 fn any_second() -> impl Strategy<Value = i64> {
     0..3_124_137_600_i64
 }

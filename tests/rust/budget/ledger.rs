@@ -276,7 +276,8 @@ async fn a_process_that_dies_after_its_entry_has_spent_it() {
 }
 
 #[tokio::test]
-async fn a_request_whose_process_died_counts_as_long_as_its_client_would_have_waited() {
+async fn a_request_whose_process_died_counts_as_long_as_its_client_would_have_waited_and_a_minute_at_least()
+ {
     let (_directory, path) = place();
     let hands = self::hands();
     let store = Store::open(&path).unwrap();

@@ -87,7 +87,7 @@ async fn what_needs_more_than_an_hours_requests_is_done_when_the_hour_is_over() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_hour_that_others_began_costs_one_refusal() {
+async fn an_hour_that_others_began_costs_at_most_one_refusal() {
     for window in [Window::Rolling, Window::Fixed(secs(1800))] {
         for headers in Headers::ALL {
             let service = Service::new(window, true, headers);

@@ -19,7 +19,7 @@ use crate::job::waits::how;
 /// Words that only a prompt has, early and late in it, beside characters that have to be escaped somewhere.
 const PROMPT: &str = "\u{1f469}\u{200d}\u{1f4bb} \"falcon\" z\u{e9}bu /badger\\ <otter> &\n\u{7f}heron \u{202e}lynx\tand then \
                       the walrus, 100 % of it: \u{1}marmot";
-/// No two of its words are ever together in a text of this crate's own.
+/// None of its words is in a text of this crate's own.
 const WORDS: [&str; 8] = [
     "falcon",
     "z\u{e9}bu",
@@ -142,7 +142,7 @@ fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// So that what comes after them lies across every cut that is made, at one place or another.
+/// So that what comes after them lies across the cuts at 60, 120, 256 and 500, at one place or another.
 fn paddings() -> impl Iterator<Item = String> {
     let cuts = [60, 120, 256, 500]
         .into_iter()

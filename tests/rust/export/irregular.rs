@@ -165,7 +165,7 @@ async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_count
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_rule_is_an_error_at_the_next_request_too() {
+async fn a_broken_rule_is_an_error_at_the_next_call_too() {
     let same = page(&[row("/0", 1), row("/1", 1)], 9, true);
     let script = Script::each(move |_| reply(200, same.clone()).into());
     let mut pager = pager(&script, 2, PLAIN);
@@ -173,6 +173,7 @@ async fn a_broken_rule_is_an_error_at_the_next_request_too() {
     for _ in 0..3 {
         assert_eq!(turn(&mut pager).await.unwrap_err().kind, Kind::Pagination);
     }
+    assert_eq!(script.count(), 2);
 }
 
 #[tokio::test(start_paused = true)]

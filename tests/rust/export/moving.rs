@@ -214,7 +214,7 @@ async fn totals_that_move_are_reported_with_both_values() {
 #[tokio::test(start_paused = true)]
 async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
     for (window, distance, found) in [
-        (Some(8), 7, true),
+        (Some(8), 8, true),
         (Some(8), 9, false),
         (None, 9, true),
         (None, 500, true),

@@ -1,4 +1,4 @@
-//! The stop rule, and no request more than it takes (service.md, "Visitors object").
+//! The stop rule, and no request more than it takes.
 
 use docplatform::client::throttle::Lane;
 use docplatform::config::url::Template;

@@ -187,11 +187,11 @@ async fn a_range_that_may_change_is_fetched_again() {
 }
 
 #[tokio::test]
-async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
+async fn what_was_fetched_while_the_clock_was_ahead_is_final_only_by_the_services_date() {
     let going_on = "Sat, 31 Jan 2026 12:00:00 GMT";
     let after_it = "Wed, 04 Feb 2026 00:00:00 GMT";
     let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
-    // The days on which it is read, the first one by a clock that is ahead, and how many requests each reading costs.
+    // The days on which it is read, the first one by a clock that is ahead or by the service's, and how many requests each reading costs.
     for (date, days) in [
         (
             None,
@@ -277,7 +277,7 @@ async fn rows_within_a_stored_page_are_known_by_what_stood_there() {
 }
 
 #[tokio::test]
-async fn whole_pages_are_fetched_from_the_beginning_on() {
+async fn whole_pages_are_fetched_counted_from_the_beginning() {
     let (shop, site) = (Shop::new(), Site::new(47));
     let script = site.serve();
     let paging = Paging {
@@ -317,7 +317,7 @@ async fn with_refresh_it_is_fetched_again_once() {
 }
 
 #[tokio::test]
-async fn sibling_endpoints_are_not_kept() {
+async fn a_listing_of_any_path_is_not_kept() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     for _ in 0..2 {
         export(shop.pager(&script, start_json(10), PLAIN))

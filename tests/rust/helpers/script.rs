@@ -118,7 +118,7 @@ impl Reply {
     }
 }
 
-/// A request that was sent.
+/// A request that the client gave to the transport.
 #[derive(Clone)]
 pub(crate) struct Sent {
     pub(crate) method: Method,
@@ -142,7 +142,7 @@ pub(crate) fn query(url: &Url, name: &str) -> Option<u64> {
     found.1.parse().ok()
 }
 
-/// Requests under way, from the first poll to the last byte or the drop.
+/// Requests under way, until their future or their body is dropped.
 #[derive(Default)]
 struct Flights {
     now: AtomicUsize,
@@ -200,7 +200,7 @@ impl Script {
         self.sent.lock().unwrap().clone()
     }
 
-    /// How many requests were sent so far.
+    /// How many requests the client gave to the transport so far.
     pub(crate) fn count(&self) -> usize {
         self.sent.lock().unwrap().len()
     }

@@ -40,7 +40,7 @@ pub(crate) const fn millis(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Keeps all reports of a call.
+/// Keeps the notes, outcomes, jobs and polls of a call.
 #[derive(Default)]
 pub(crate) struct Recorder {
     notes: Mutex<Vec<Note>>,

@@ -1,4 +1,4 @@
-//! The body of a job: required and optional fields (service.md, "Job object").
+//! The body of a job: required and optional fields.
 
 use docplatform::job::Job;
 use serde_json::{Value, json};

@@ -371,7 +371,7 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_mend_itself_ends_a_wait() {
     let ends: [(&str, Step, Kind); 6] = [
-        ("never seen here", bare(404), Kind::Status),
+        ("not created here", bare(404), Kind::Status),
         ("key expired", bare(401), Kind::Status),
         ("address not allowed", bare(403), Kind::Status),
         ("HTML", reply(200, "<html>").into(), Kind::Response),
@@ -476,6 +476,18 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
         (Some(429), Some(secs(3600)), secs(2))
     );
     assert_eq!(observer.last().unwrap().status, "active");
+
+    // A short pause ends no wait that has less left than its own interval: the last poll comes at its end.
+    let begun = Instant::now();
+    let busy = || with_retry_after(503, "1");
+    let script = Script::new([busy(), busy(), busy(), shows("completed")]);
+    let rare = Wait {
+        timeout: Some(secs(10)),
+        poll_interval: secs(15),
+        ..how()
+    };
+    assert!(wait_for(&script, &rare).await.is_ok());
+    assert_eq!(begun.elapsed(), secs(10));
 
     let script = Script::new([with_retry_after(429, &"9".repeat(40))]);
     assert_eq!(

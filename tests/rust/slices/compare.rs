@@ -160,7 +160,7 @@ async fn paths_that_moved_most_come_first() {
         ("/f", Movement::Faller),
         ("/a", Movement::Riser),
         ("/gone", Movement::Vanished),
-        // One reader more, while the typical path lost a fifth.
+        // One reader more, while the site lost more than a quarter.
         ("/c", Movement::Riser),
     ];
     assert_eq!(found, expected);

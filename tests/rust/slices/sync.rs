@@ -214,7 +214,8 @@ async fn a_sync_that_ends_says_how_many_requests_and_hours_are_left() {
     )
     .await;
     assert_eq!(done.ended.unwrap().kind, Kind::Budget);
-    // One day was fetched, the next does not exist, and the other days of its project are not asked for.
+    // One day of the first project was fetched, its next one does not exist, and its others are not asked for. Two days of the other
+    // project follow.
     let filled = done.filled;
     assert_eq!(
         (filled.requests, filled.left, filled.hours),
@@ -246,6 +247,13 @@ async fn the_pages_of_a_slice_that_came_are_not_left() {
             },
         );
     let mut wanted = wanted(&["a"], days("2026-02-01", "2026-02-02"));
+    // It was read before it was final, so that its number of pages is known.
+    let whole = shop.client(&Site::new(600).serve());
+    assert_eq!(
+        run(&whole, &wanted, WaitOrStop::Wait).await.filled.requests,
+        3
+    );
+    shop.set_day(END + 3);
     let client = shop.client(&script);
     assert_eq!(run(&client, &wanted, WaitOrStop::Wait).await.filled.left, 1);
     wanted.until = Some(0);
@@ -327,7 +335,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn what_fails_each_time_keeps_nothing_out_for_ever() {
-    // Three in front that fail each time; one whose first days do; and one which ends a sync alone, for others to be first.
+    // Three in front fail each time, and one fails on its first days.
     let first = ["a", "b", "c"];
     for status in [404, 422, 500] {
         let shop = Shop::new();
@@ -419,7 +427,7 @@ async fn what_is_wrong_with_everything_ends_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long() {
+async fn a_sync_that_waits_for_another_is_announced_at_once_and_again_once_that_is_long() {
     let (shop, script) = (Shop::new(), serve(|_, _| None));
     let client = shop.client(&script);
     let lock = client.exports().unwrap().lock().await.unwrap().unwrap();

@@ -36,7 +36,7 @@ fn budget(store: &Store) -> Budget {
         .budget(Terms::new(100, 0).unwrap())
 }
 
-/// Uses every table but those of exports.
+/// Enters one request.
 async fn spend(store: &Store) {
     let budget = budget(store);
     ticket(&budget).await.answered(200, &HeaderMap::new(), None);
@@ -119,7 +119,7 @@ async fn a_store_that_is_closed_is_whole_in_its_one_file_though_another_process_
     };
     assert_eq!(count(&copy), 1);
     drop(other);
-    // Two that are closed at the same moment: neither finds itself the last.
+    // Four that are closed at the same moment: none finds itself the last.
     for _ in 0..20 {
         let stores = [(); 4].map(|()| Store::open(&path).unwrap());
         let closing = stores.each_ref().map(|store| store.close().unwrap());
@@ -257,8 +257,11 @@ fn a_log_that_another_program_left_is_not_worked_in() {
 fn a_transaction_that_another_program_left_is_not_rolled_back() {
     let (_directory, path) = place();
     fs::write(&path, b"").unwrap();
-    fs::write(path.with_extension("db-journal"), b"half done").unwrap();
+    let journal = path.with_extension("db-journal");
+    fs::write(&journal, b"half done").unwrap();
     assert!(refused(&path).to_string().contains("unfinished"));
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    assert_eq!(fs::read(&journal).unwrap(), b"half done");
 }
 
 #[tokio::test]
@@ -270,7 +273,7 @@ async fn an_empty_file_becomes_a_store() {
 
 #[test]
 fn paths_that_cannot_be_a_file() {
-    let (directory, path) = place();
+    let (directory, _) = place();
     assert!(
         refused(directory.path())
             .to_string()
@@ -284,18 +287,13 @@ fn paths_that_cannot_be_a_file() {
     );
     assert_eq!(error.kind, Kind::Configuration);
     assert!(
-        refused(&path.join("below-a-file").join("x"))
-            .to_string()
-            .contains("directory does not exist")
-    );
-    assert!(
         fs::read_dir(directory.path()).unwrap().next().is_none(),
         "nothing was made"
     );
 }
 
 #[test]
-fn a_path_means_the_same_wherever_the_process_goes() {
+fn a_winding_path_is_made_straight() {
     let (directory, path) = place();
     let winding = directory
         .path()

@@ -165,7 +165,7 @@ fn a_column_holds_whatever_came_in_it() {
         (vec!["true", "null", "false"], ColumnKind::Bool),
         (vec![r#""a""#, "null"], ColumnKind::Text),
         (vec!["null", ""], ColumnKind::Text),
-        // A digit more than an integer or a float could keep.
+        // One more than an integer can keep, and a number of thirty digits.
         (vec!["9223372036854775808"], ColumnKind::Text),
         (
             vec!["1", "123456789012345678901234567890"],
@@ -194,7 +194,7 @@ fn a_column_holds_whatever_came_in_it() {
 }
 
 #[test]
-fn what_is_deeper_or_mixed_is_json_text_as_it_was_sent() {
+fn what_is_deeper_or_mixed_is_json_text_with_all_its_digits() {
     let column = |values: &[&str]| {
         let column = batches(&table_of(values))[0].column(4).clone();
         column

@@ -155,12 +155,9 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
         builder.extend(page);
     }
     let together = builder.finish();
-    let mut at_once = Vec::new();
-    Encoder::new(CSV, together.layout)
-        .encode(together.rows(), &mut at_once)
-        .unwrap();
+    let (mut at_once, mut unspoiled) = (Vec::new(), Encoder::new(CSV, together.layout));
+    unspoiled.encode(together.rows(), &mut at_once).unwrap();
     assert_eq!(read(&at_once), read(&written), "as if all had come at once");
-    let unspoiled = Encoder::new(CSV, together.layout);
     assert!(!unspoiled.is_ragged());
 }
 

@@ -41,8 +41,6 @@ class Paragraph(NamedTuple):
     """A paragraph."""
 
     said: Sentence
-    more: Sequence[str] = ()
-    """The rest of it, for the page, which has more room than a comment."""
     quiet: bool = False
 
 
@@ -112,18 +110,18 @@ def content(report: Report) -> Iterator[Section]:
         yield Section("", "", [Paragraph([Strong(said), " What to check:"]), Points([one] for one in checks)])
     else:
         yield from _answers(report)
-    yield Section("How to read these numbers", "", [Paragraph([], [READING])])
+    yield Section("How to read these numbers", "", [Paragraph([READING])])
 
 
 def _answers(report: Report) -> Iterator[Section]:
     yield Section("", "summary", [Headline(summary(report))])
     to_do = Points(advice(report))
-    commands = [Paragraph([], [COMMANDS], quiet=True)] if report.fixes else []
+    commands = [Paragraph([COMMANDS], quiet=True)] if report.fixes else []
     yield Section("What to do", "advice", [to_do, *commands] if to_do else [])
     if report.totals is not None:
         both = "Unique visitors of the whole site. A visitor seen both as a person and as an AI agent counts as both, but only once in “All”."
         tiles = _tiles(report, report.totals, "The readers" if to_do else "")
-        yield Section("", "", [tiles, Paragraph([], [both])])
+        yield Section("", "", [tiles, Paragraph([both])])
     yield Section("", None, [Paragraph([note], quiet=True) for note in _notes(report)])
     if report.comparison is not None:
         yield _changes(report, report.comparison)
@@ -268,12 +266,11 @@ def _trend(report: Report) -> Iterator[Section]:
         table = Table((trend.every.capitalize(), *KINDS.values()), rows)
         yield Section(title, "trend", [Chart([table], trend, [*_trend_notes(trend)])])
     elif Part.TREND in report.left_out:
-        more: Sequence[str] = ()
+        why = [f"Not shown, because {report.left_out[Part.TREND]}."]
         if Part.TREND in report.more:
             line, cost = report.more[Part.TREND]
-            more = [f" This command shows it. It takes {cost}: ", Command(line)]
-        why = Paragraph([f"Not shown, because {report.left_out[Part.TREND]}."], more, quiet=True)
-        yield Section(title, "", [why])
+            why += [f" This command shows it. It takes {cost}: ", Command(line)]
+        yield Section(title, "", [Paragraph(why, quiet=True)])
 
 
 def _trend_notes(trend: Trend) -> Iterator[str]:

@@ -36,8 +36,8 @@ MAX_LINK = 300
 def render(report: Report) -> str:
     """The Markdown. Sections that would make it too long are left out, and their titles are listed."""
     written, left_out = f"## {text(report.title)}\n\n{_about(report)}\n\n", []
-    for title, body in _units(report):
-        unit = f"### {title}\n\n{body}" if title and body else body
+    for level, title, body in _units(report):
+        unit = f"{level} {title}\n\n{body}" if title and body else body
         if len(written) + len(unit) > MAX_CHARACTERS - 300:
             left_out.append(title)
         else:
@@ -45,7 +45,7 @@ def render(report: Report) -> str:
     if left_out:
         written += f"*Left out, as this would be too long: {', '.join(left_out)}.*\n\n"
     small = "; ".join(f"{name}: {code(_safe(value, 200))}" for name, value in facts(report)[1:])
-    return f"{written}<sub>Unique visitors do not add up over pages, days or kinds. {small}.</sub>\n"
+    return f"{written}<sub>{small}.</sub>\n"
 
 
 def brief(report: Report) -> str:
@@ -62,15 +62,15 @@ def _about(report: Report) -> str:
     return f"{code(_safe(report.project, 200))}, {text(report.name)}"
 
 
-def _units(report: Report) -> Iterator[tuple[str, str]]:
-    """Titles and texts: those of sections, and of tables with a title of their own."""
+def _units(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Marks of headings, titles and texts: those of sections, and of tables with a title of their own."""
     say = _renderer(report)
     for title, _, blocks in content(report):
         units: dict[str, str] = {}
         for block in blocks:
             for own, body in _texts(block, say):
                 units[own or title] = units.get(own or title, "") + (body and f"{body}\n\n")
-        yield from units.items()
+        yield from (("###" if name == title else "####", name, unit) for name, unit in units.items())
 
 
 def _texts(block: Block, say: Render) -> Iterator[tuple[str, str]]:

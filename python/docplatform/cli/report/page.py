@@ -97,7 +97,7 @@ def _section(section: Section, say: Render) -> str:
 def _block(block: Block, say: Render) -> str:
     match block:
         case Paragraph():
-            return f"<p{QUIET if block.quiet else ''}>{say((*block.said, *block.more))}</p>"
+            return f"<p{QUIET if block.quiet else ''}>{say(block.said)}</p>"
         case Headline():
             return "".join(f"<p>{say(one)}</p>" for one in block)
         case Points():

@@ -91,17 +91,22 @@ class Ahead:
 
     def afford(self, part: Part, requests: int) -> bool:
         """Whether a part is read. It is left out if it costs too much and no option asks for it."""
-        words = self._bound(part)
         left = self.client.stats.budget_left
         few = left is None or requests <= left
         if self.asked.wishes.get(part) or (few and requests <= MAX_UNASKED):
             return True
         why = "too little of the request budget is left"
-        self.leave_out(part, f"that takes {words}{count(requests, 'more request')}" if few else why)
+        self.offer(
+            part, f"that takes {self._bound(part)}{count(requests, 'more request')}" if few else why, requests
+        )
+        return False
+
+    def offer(self, part: Part, why: str, requests: int) -> None:
+        """Leaves a planned part out, and names the command that adds it."""
         hours = self.client._hours(requests)
         waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
-        self.more[part] = self._command(part), words + count(requests, "request") + waits
-        return False
+        self.more[part] = self._command(part), self._bound(part) + count(requests, "request") + waits
+        self.leave_out(part, why)
 
     def _bound(self, part: Part) -> str:
         """Whether a part may cost more or less than its plan. A store keeps a month's totals with its pages, so a trend may cost less."""
@@ -151,8 +156,11 @@ class Ahead:
 
     def why(self, part: Part) -> str:
         """A line that tells a person why a part is left out."""
-        command = f" To add it ({self.more[part][1]}): {self.more[part][0]}" if part in self.more else ""
-        return f"Left out: {NAMES[part]}, because {self.left_out[part]}.{command}"
+        return f"Left out: {NAMES[part]}, because {self.left_out[part]}.{self.remedy(part)}"
+
+    def remedy(self, part: Part) -> str:
+        """The command that adds a part, if there is one."""
+        return f" To add it ({self.more[part][1]}): {self.more[part][0]}" if part in self.more else ""
 
 
 def plan(session: Session, client: Client, asked: Asked) -> Ahead:

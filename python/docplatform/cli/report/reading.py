@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead
 
+LIMIT = "the request limit was reached"
 MAX_KEPT = 40_000
 """The most rows that are kept while it is not known whether they will be compared."""
 
@@ -208,20 +209,23 @@ class _Reading:
             with self._counted(what or parts.NAMES[part]), self._session.progress(text) as progress:
                 yield progress
         except DocPlatformError as error:
+            ahead = self._ahead
             match error:
+                case BudgetError() | RateLimitError() if part in ahead.plans:
+                    ahead.offer(part, LIMIT, sum(plan.requests for plan in ahead.plans[part]))
                 case BudgetError() | RateLimitError():
-                    why = "the request limit was reached"
+                    ahead.leave_out(part, LIMIT)
                 case AuthenticationError() | PermissionDeniedError():
-                    why = parts.FORBIDDEN
+                    ahead.leave_out(part, parts.FORBIDDEN)
                 case _:
-                    why = "the numbers could not be read"
-            self._ahead.leave_out(part, why)
+                    ahead.leave_out(part, "the numbers could not be read")
             if self._asked.wishes.get(part):
                 self.found.failed = self.found.failed or error
             else:
-                self._session.say(
-                    f"Left out: {parts.NAMES[part]}. {shown(phrases.sentence(error, self._session.again))}"
-                )
+                # No part waits for the budget unless its option is given, so the advice is the command with that option.
+                remedy = ahead.remedy(part)
+                said = shown(phrases.sentence(error, self._session.again, advises=not remedy))
+                self._session.say(f"Left out: {parts.NAMES[part]}. {said}.{remedy}")
 
     def _affords(self, part: Part, requests: int) -> bool:
         """Whether the budget allows a part. If not, it is left out."""

@@ -136,8 +136,8 @@ def _both(people: Moved, agents: Moved) -> str:
     """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all"."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
-    if people.said == agents.said == "hardly changed":
-        return "People and AI agents hardly changed"
+    if people.said == agents.said and not people.by:
+        return f"People and AI agents {people.said}"
     in_all = " in all" if people.per or agents.per else ""
     said = [
         f"{one.said}, counted per {one.per}" if one.per else f"{one.said}{in_all if one.by else ''}"

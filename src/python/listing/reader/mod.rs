@@ -53,7 +53,7 @@ struct ReaderState {
     stream: Arc<AsyncMutex<ExportStream>>,
     pages_taken: u64,
     page: Option<CurrentPage>,
-    /// Where it began, until there is a page.
+    /// Where it stands while there is no page.
     start: Checkpoint,
     handed: u64,
     totals: Option<Totals>,
@@ -81,6 +81,8 @@ impl ReaderState {
 
 pub struct RowReader {
     pub(super) handle: Arc<Handle>,
+    /// Whether the rows are fetched even if the store has them.
+    refresh: bool,
     paging: Paging,
     pub(super) active: Arc<ActiveOperations>,
     /// Locked for moments, and never while Python runs.
@@ -112,6 +114,7 @@ impl RowReader {
         };
         Ok(Arc::new(Self {
             handle,
+            refresh,
             paging,
             active: Arc::new(ActiveOperations::new()),
             state: Mutex::new(state),
@@ -144,12 +147,12 @@ impl RowReader {
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    /// Whether the client fetches again what its store has; `None` if a store keeps nothing of this listing.
+    /// Whether the call fetches again what the store has; `None` if a store keeps nothing of this listing.
     pub fn refreshes_store(&self) -> Option<bool> {
         let client = self.handle.client().ok()?;
         let settings = client.settings();
         let is_kept = settings.store.is_some() && self.state().place().listing.is_known();
-        is_kept.then_some(settings.refresh)
+        is_kept.then_some(self.refresh)
     }
 
     /// The listing and its position, without a request.
