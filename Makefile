@@ -8,7 +8,7 @@ PIP    := -m pip install --quiet --disable-pip-version-check
 # A new wheel has the same version as the one before, so pip must be forced.
 REINSTALL := $(PIP) --force-reinstall --no-deps
 # The files that the wheel is built from.
-SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.toml build.rs Cargo.toml Cargo.lock pyproject.toml README.md
+SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.toml build.rs Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
 
 # The parts of `lint`: what takes no time first, then the longest.
 LINTS := lint-ruff lint-rust lint-pyright lint-stubs lint-mypy lint-public lint-workflows

@@ -165,7 +165,7 @@ def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def hurried(request: pytest.FixtureRequest) -> dict[str, str]:
-    """The environment of a process that does not wait between polls, nor before a retry; elsewhere than on Linux it does."""
+    """The environment of a process that does not wait between polls, nor before a retry. It does where there is no Linux, or no C compiler."""
     if sys.platform != "linux" or not compiler():
         return {}
     return {"LD_PRELOAD": str(request.getfixturevalue("clock_library")), "CLOCK_LEAPS": "4"}

@@ -370,7 +370,8 @@ class Client:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -429,7 +430,8 @@ class Client:
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -501,7 +503,8 @@ class Client:
                 minutes by default, ``None`` waits for ever.
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
@@ -556,7 +559,7 @@ class Client:
         Raises:
             ValueError: The period cannot be read. Nothing was sent.
             BudgetError: The request budget is spent, and ``on_budget="stop"``.
-            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            StatusError: The service refused a request; a 403 only if it refused every listing but ``visitors``, or all five.
             NetworkError: The service was not reached, or a request timed out.
 
         Example:
@@ -632,7 +635,8 @@ class Client:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -837,7 +841,7 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -909,7 +913,7 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -977,7 +981,7 @@ class Client:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -1044,7 +1048,7 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -1102,8 +1106,7 @@ class Client:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1143,8 +1146,7 @@ class Client:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1176,8 +1178,7 @@ class Client:
 
         Raises:
             NotFoundError: The project has no such conversation.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1216,8 +1217,7 @@ class Client:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1254,7 +1254,7 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+                as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
             whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
@@ -1303,7 +1303,7 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+                as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
             whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
@@ -1383,8 +1383,7 @@ class Client:
         Raises:
             ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
                 does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1443,8 +1442,7 @@ class Client:
         Raises:
             ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
                 does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1472,8 +1470,8 @@ class Client:
         Args:
             period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
                 last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
+            before: The period to compare it with; by default the one before it: the month, quarter or year before a month,
+                quarter or year, or as many days before any other range.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
@@ -1486,8 +1484,7 @@ class Client:
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1517,8 +1514,8 @@ class Client:
         Args:
             period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
                 last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
+            before: The period to compare it with; by default the one before it: the month, quarter or year before a month,
+                quarter or year, or as many days before any other range.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
@@ -1531,8 +1528,7 @@ class Client:
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -1569,8 +1565,8 @@ class Client:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
-        row, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
+        slices are skipped. A 401, a 429 and a failed connection end the sync, and are raised. So do repeated failures:
+        three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -1732,8 +1728,8 @@ class Client:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
-        its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout`` or
+        ``store`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.
@@ -1791,7 +1787,8 @@ class Client:
 
 @final
 class Job:
-    """A job of the docs agent, as the service showed it at one moment.
+    """A job of the docs agent, as the service showed it at one moment. One that ``resolve_once`` named has only its id and
+    the status ``unknown``, until ``get_job`` reads it.
 
     A job is data: it never changes. Ask ``client.get_job(job)`` for its present state. Jobs can be compared, hashed
     and pickled. A field that the service left out is ``None``; ``id`` and ``status`` are always there.
@@ -1956,7 +1953,8 @@ class Rows:
     def collect(self, progress: bool | None = None) -> Table:
         """Returns all remaining rows as a table.
 
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+        Rows that the service repeats are found over the whole export. The table of visitors or
+        views needs about 60 bytes of memory per row; one with texts needs more.
 
         Args:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
@@ -2185,7 +2183,7 @@ class Rows:
         """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
         that you received.
 
-        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        It is a JSON text without secrets: the query, and usually at most some 9 KB more. You can read it at any time, also after an error, and
         use it in another process.
 
         Example:
@@ -2264,7 +2262,8 @@ class Visitors(Rows):
     def collect(self, progress: bool | None = None) -> VisitorTable:
         """Returns all remaining rows as a table.
 
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+        Rows that the service repeats are found over the whole export. The table of visitors or
+        views needs about 60 bytes of memory per row; one with texts needs more.
 
         Args:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
@@ -2710,7 +2709,7 @@ class VisitorTable(Table):
     ) -> Axes:
         """Draws the most read pages, with a bar for people and a bar for AI agents, and returns the chart.
 
-        The bars are unique visitors of each page and do not add up to those of the site. The colours can be told apart
+        The bars of visitors are unique visitors of each page and do not add up to those of the site; those of views do. The colours can be told apart
         by people who are colour-blind, and the hatching also in black and white.
 
         Args:
@@ -3416,7 +3415,8 @@ class AsyncClient:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3475,7 +3475,8 @@ class AsyncClient:
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3547,7 +3548,8 @@ class AsyncClient:
                 minutes by default, ``None`` waits for ever.
             poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
@@ -3602,7 +3604,7 @@ class AsyncClient:
         Raises:
             ValueError: The period cannot be read. Nothing was sent.
             BudgetError: The request budget is spent, and ``on_budget="stop"``.
-            StatusError: The service refused a request; a 403 only if it refused all five listings.
+            StatusError: The service refused a request; a 403 only if it refused every listing but ``visitors``, or all five.
             NetworkError: The service was not reached, or a request timed out.
 
         Example:
@@ -3682,7 +3684,8 @@ class AsyncClient:
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
-            max_poll_interval: The longest interval between polls before it is varied, in seconds; 30 by default.
+            max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
+                ``poll_interval`` if that is longer.
             check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
                 returned in both cases.
             final: Further statuses that end the wait, such as ``("cancelled",)``. A status that the client does not
@@ -3887,7 +3890,7 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -3959,7 +3962,7 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -4027,7 +4030,7 @@ class AsyncClient:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -4094,7 +4097,7 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which wastes a request only if
                 you stop early. 0 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The checkpoint holds the range, filters, project, page size and offset; if
+                received. The checkpoint holds the range, ``every``, filters, project and page size; if
                 you give one of these too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
@@ -4152,8 +4155,7 @@ class AsyncClient:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4193,8 +4195,7 @@ class AsyncClient:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4222,8 +4223,7 @@ class AsyncClient:
 
         Raises:
             NotFoundError: The project has no such conversation.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4262,8 +4262,7 @@ class AsyncClient:
         Raises:
             ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
                 Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4300,7 +4299,7 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+                as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
             whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
@@ -4349,7 +4348,7 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
+                as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
             whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
@@ -4429,8 +4428,7 @@ class AsyncClient:
         Raises:
             ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
                 does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4489,8 +4487,7 @@ class AsyncClient:
         Raises:
             ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
                 does not consist of whole days. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4518,8 +4515,8 @@ class AsyncClient:
         Args:
             period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
                 last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
+            before: The period to compare it with; by default the one before it: the month, quarter or year before a month,
+                quarter or year, or as many days before any other range.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
@@ -4532,8 +4529,7 @@ class AsyncClient:
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4563,8 +4559,8 @@ class AsyncClient:
         Args:
             period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
                 last month.
-            before: The period to compare it with; by default the same kind of period before it: the month before a
-                month, or as many days before any other number of days.
+            before: The period to compare it with; by default the one before it: the month, quarter or year before a month,
+                quarter or year, or as many days before any other range.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
@@ -4577,8 +4573,7 @@ class AsyncClient:
 
         Raises:
             ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
-            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
-                in it.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``.
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
@@ -4615,8 +4610,8 @@ class AsyncClient:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. Repeated failures end the sync: three before the first success, three temporary ones in a
-        row, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
+        slices are skipped. A 401, a 429 and a failed connection end the sync, and are raised. So do repeated failures:
+        three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -4778,8 +4773,8 @@ class AsyncClient:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
-        its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout`` or
+        ``store`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.
@@ -4879,7 +4874,8 @@ class AsyncRows:
     def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
         """Returns all remaining rows as a table.
 
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+        Rows that the service repeats are found over the whole export. The table of visitors or
+        views needs about 60 bytes of memory per row; one with texts needs more.
 
         Args:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
@@ -5114,7 +5110,7 @@ class AsyncRows:
         """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
         that you received.
 
-        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        It is a JSON text without secrets: the query, and usually at most some 9 KB more. You can read it at any time, also after an error, and
         use it in another process.
 
         Example:
@@ -5194,7 +5190,8 @@ class AsyncVisitors(AsyncRows):
     def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
         """Returns all remaining rows as a table.
 
-        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+        Rows that the service repeats are found over the whole export. The table of visitors or
+        views needs about 60 bytes of memory per row; one with texts needs more.
 
         Args:
             progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.

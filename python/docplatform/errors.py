@@ -418,8 +418,8 @@ class WaitTimeoutError(DocPlatformError, TimeoutError):
 
 class BudgetError(DocPlatformError):
     """A budget is spent (``requests_per_hour``, ``jobs_per_hour``), or the service asked a client that has one to wait,
-    and the call would not wait: its text says which. Nothing was sent; or a write was sent and refused with 429, and its
-    ``outcome`` is ``"rejected"``.
+    and the call would not wait: its text says which. Nothing was sent; or the request was sent and refused with 429, and the
+    ``outcome`` of a write is ``"rejected"``.
 
     Call again after ``resets_at``, or let the call wait with ``on_budget="wait"``. With a ``store``, what was
     fetched is in it and is not fetched again.

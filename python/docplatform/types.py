@@ -1,4 +1,4 @@
-"""The values that answers are made of. All are data: they never change, and can be compared and pickled."""
+"""The values that answers are made of. All are named tuples, but for ``VisitorRow``, a dict. They can be pickled."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Fractions(NamedTuple):
     """A change of each kind of readers as fractions, as a named tuple: 0.14 is 14 % more, and -0.05 is 5 % fewer.
 
     Attributes:
-        human: People: a float, or ``None`` if there was nobody before.
+        human: People: a float, or ``None`` if there was nobody before and is somebody now.
         ai: AI agents: the same.
         total: All visitors: the same.
 
@@ -125,7 +125,7 @@ class RowsPage(NamedTuple):
 
     Attributes:
         rows: The page's rows: a list of dicts. If you took single rows before, only those that are left.
-        offset: How many rows of the listing come before: an int.
+        offset: How many rows come before, with ``every`` those of its slice: an int.
         has_more: Whether the service said that more rows follow: a bool.
 
     Example:
@@ -429,7 +429,7 @@ class DatasetReport(NamedTuple):
         kept: Files that were there already and are still right.
         rows: Rows in the files that were written.
         open: Slices that may still change.
-        missing: Slices of the range that the store does not have.
+        missing: Slices of the range that the store lacks, of the projects that it knows or that were named.
 
     Example:
         >>> report = Client(store="docs.db").sync("demo", "2026-01-05 to 2026-01-11")

@@ -1,4 +1,4 @@
-"""``docplatform doctor``: what is wrong, in ten lines, for one request."""
+"""``docplatform doctor``: what is wrong, a line for each finding, and one request unless listings are asked for."""
 
 from __future__ import annotations
 

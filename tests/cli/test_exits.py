@@ -175,6 +175,15 @@ def test_commands_to_copy_repeat_the_options_that_were_given(
     assert f"`docplatform doctor {shlex.join(doctor)}`" in cli("job", "get", "job-1", *options).err
     ended = cli("visitors", "totals", *doctor, "--store", "v.db")
     assert f"`docplatform doctor {shlex.join(doctor)} --store v.db`" in ended.err
+    # A file that is not there is named, unless it may be the key itself.
+    for missing, is_named in (
+        ("no-key.txt", True),
+        ("/run/secrets/not-mounted-yet", True),
+        ("mint" * 6, False),
+    ):
+        ended = cli("job", "get", "job-1", *doctor[:4], "--api-key-file", missing)
+        assert (f"--api-key-file {missing}` checks" in ended.err) is is_named, ended.err
+        assert is_named or missing not in ended.err
     # A password is not repeated.
     ended = cli("job", "get", "job-1", *doctor[2:], "--base-url", "https://user:hush@example.com")
     assert ended.status == 2

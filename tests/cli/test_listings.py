@@ -160,7 +160,7 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     sent = len(cli.stub.requests)
     line = ("dataset", str(tmp_path / "lake"), MONTH, *filled, "--every", "week", "--json")
     found = json.loads(cli(*line).out)
-    # The days before the first Monday and after the last Sunday of the month are in no whole week.
+    # The days after the last Sunday of the month are in no whole week.
     assert (found["listing"], found["written"], found["rows"]) == ("searches", 4, 480)
     assert json.loads(cli(*line).out)["kept"] == 4
     wider = cli(*line[:2], "2025-12-01 to 2026-01-11", *filled, "--every", "week", "--json")
@@ -199,7 +199,7 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     assert (ended.status, "no totals of searches" in ended.err) == (2, True)
 
 
-# -- help ------------------------------------------------------------------------------------------
+# -- organizations and help ------------------------------------------------------------------------
 
 
 def test_a_dataset_is_of_the_organization_of_the_environment(

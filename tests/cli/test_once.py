@@ -60,7 +60,7 @@ def test_a_failed_job_keeps_its_name_and_the_message_says_so(cli: Cli, once: tup
 def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_followed(
     stub: StubServer, once: tuple[str, ...], kept: tuple[str, ...], exists: bool
 ) -> None:
-    """The commands that the message gives are run as they stand there."""
+    """The commands that the message gives are run with the job's id in them."""
     if exists:
         with_a_job(stub)
     stub.fail_next(drop=True)

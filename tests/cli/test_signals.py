@@ -1,4 +1,4 @@
-"""A signal during a write: the first leaves the service some time for its answer, the second ends the command (rows A13, A15)."""
+"""A signal during a write: the first leaves the service some time for its answer, the second ends the command (row A15)."""
 
 from __future__ import annotations
 

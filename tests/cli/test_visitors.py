@@ -130,14 +130,6 @@ def test_a_trend_says_from_which_day_it_may_still_change(cli: Cli) -> None:
 # -- what a command would cost ---------------------------------------------------------------------
 
 
-def cost(cli: Cli, *line: str) -> dict[str, str]:
-    """The cost that a dry run prints; it sends nothing."""
-    before = len(cli.stub.requests)
-    ended = cli(*line, "--dry-run")
-    assert (ended.status, len(cli.stub.requests)) == (0, before)
-    return dict(line.split("\t") for line in ended.out.splitlines())
-
-
 def test_a_refresh_that_is_cut_short_says_that_the_next_one_fetches_everything(cli: Cli, store: Path) -> None:
     line = ("visitors", "export", *JANUARY, "--store", str(store), "-o", "-", "--refresh")
     ended = cli(*line, "--requests-per-hour", "2", "--on-budget", "stop")

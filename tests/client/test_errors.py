@@ -110,7 +110,7 @@ def test_every_error_has_the_attributes_of_all() -> None:
     assert (error.checkpoint, error.job) == (None, None)
 
 
-# -- one of each, as the client raises them --------------------------------------------------------
+# -- eleven classes, as the client raises them --------------------------------------------------------
 
 
 def unreachable(face: Face, client: AnyClient, stub: StubServer) -> Any:

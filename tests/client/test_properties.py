@@ -1,4 +1,4 @@
-"""Any date, id, prompt and row, through the wheel. The same cases in every run: what fails can be looked at again."""
+"""Any row, through the wheel. The same cases in every run: what fails can be looked at again."""
 
 from __future__ import annotations
 

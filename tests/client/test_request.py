@@ -210,7 +210,7 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
         (b'{"n": ' + b"9" * 5000 + b"}", "applied"),
     ],
 )
-def test_an_answer_with_invalid_characters_is_not_repaired(
+def test_an_answer_that_cannot_be_read_is_not_repaired(
     face: Face, stub: StubServer, body: bytes, outcome: str
 ) -> None:
     serve(stub, body, body)

@@ -1,4 +1,4 @@
-"""The outcome of a write: what is sent once, what is sent again, and what its error says (docs/maintainers/faults.md, A)."""
+"""The outcome of a write: what is sent once, what its error says, and which prompts are sent (docs/maintainers/faults.md, A)."""
 
 from __future__ import annotations
 

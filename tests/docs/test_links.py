@@ -1,4 +1,4 @@
-"""`make docs` checks the links of the built site: what it accepts and what it reports."""
+"""`make docs` checks the links of the built site: what it reports."""
 
 from __future__ import annotations
 

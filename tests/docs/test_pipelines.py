@@ -194,7 +194,7 @@ def test_a_job_without_a_pull_request_is_never_said_to_have_changed_nothing(
         ("404 on a poll", {}, "1", "uses the job that was created"),
     ],
 )
-def test_every_failure_is_in_the_summary_and_fails_the_step(
+def test_every_failure_is_in_the_summary_with_its_exit_code(
     stub: StubServer, github: GitHub, fault: str, inputs: dict[str, str], code: str, says: str
 ) -> None:
     match fault:

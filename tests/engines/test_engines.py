@@ -1,4 +1,4 @@
-"""Every engine of the guide reads the same rows with the line that the guide shows."""
+"""Every engine of the guide but Ray reads the same rows with the line that the guide shows."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class SyncFace:
         return client
 
     def make(self, *args: Any, **settings: Any) -> AnyClient:
-        """A client that is never used for a request."""
+        """A client with these arguments; it is closed with the face."""
         client = Client(*args, **settings)
         self._clients.append(client)
         return client
@@ -68,7 +68,7 @@ class SyncFace:
             client.close()
 
     def close(self) -> None:
-        """Closes every client, and fails if the event loop swallowed an error."""
+        """Closes every client. The async face also fails if its loop swallowed an error."""
         self.close_clients()
 
 

@@ -57,7 +57,7 @@ def answer(status: int, body: object = None, *headers: str, keep: bool = False) 
 
 
 class Connection:
-    """The server's side of one connection; only its script's thread uses it."""
+    """The server's side of one connection. Its script's thread alone reads and writes it; others look at what came, and may abort it."""
 
     def __init__(self, accepted: socket.socket, tell: Callable[[], None], stopping: threading.Event) -> None:
         self.socket = accepted

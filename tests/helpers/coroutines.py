@@ -1,4 +1,4 @@
-"""For tests of what ``AsyncClient``'s methods return: one of each, and the loops to run them in."""
+"""For tests of what ``AsyncClient``'s methods return: sixteen of them, and the loops to run them in."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def check_elsewhere(server: FaultServer) -> None:
 
 
 def check_received(connections: Iterable[Connection], keys: list[str]) -> None:
-    """Each key is in one ``Authorization`` header of each request, never beneath TLS or in a tunnel's head."""
+    """Each request has one key, in one ``Authorization`` header. None is beneath TLS or in a tunnel's head."""
     for connection in connections:
         used = set()
         if connection.layer is not connection.raw:

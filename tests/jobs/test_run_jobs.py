@@ -44,16 +44,15 @@ def test_every_outcome_is_in_the_report_in_the_order_of_the_prompts(face: Face, 
     assert found["page-3"] == ("done", "completed", report.done["page-3"].pr_link)
 
 
-def test_at_most_concurrency_jobs_run_at_a_time(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    most = 0
+@pytest.mark.stub(active_polls=1_000_000)
+def test_at_most_concurrency_jobs_run_at_a_time(async_face: AsyncFace, stub: StubServer) -> None:
+    client = async_face.client(stub)
 
-    def on_done(name: str, result: object) -> None:
-        nonlocal most
-        most = max(most, sum(job.status == "active" for job in stub.jobs))
+    def are_polled() -> bool:
+        return sum(request.method == "GET" for request in stub.requests) >= 20
 
-    assert len(face.run(client.run_jobs(PROMPTS, concurrency=3, on_done=on_done, **FAST)).done) == 20
-    assert 1 <= most <= 3
+    async_face.cancel(lambda: client.run_jobs(PROMPTS, concurrency=3, **FAST), are_polled)
+    assert posts(stub) == 3
 
 
 def test_a_job_that_is_not_final_in_time_is_unknown_and_keeps_its_snapshot(

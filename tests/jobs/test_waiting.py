@@ -142,7 +142,7 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
     assert stub.peak_connections == 0
 
 
-# -- failures between polls ------------------------------------------------------------------------
+# -- failures of a poll ------------------------------------------------------------------------
 
 
 def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
@@ -155,7 +155,7 @@ def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
     assert caught.value.job.id == stub.jobs[0].id
 
 
-# -- a message, then a wait ------------------------------------------------------------------------
+# -- polls that all fail, and a message before a wait ----------------------------------------------
 
 
 def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServer) -> None:

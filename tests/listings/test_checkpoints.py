@@ -1,4 +1,4 @@
-"""Checkpoints: readable at any time, resumed in any process, and refused where they do not belong."""
+"""Checkpoints: an error carries one, the query comes from it, and another service refuses it, and refused where they do not belong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons of two periods: their rows, their cost, and every method of a table."""
+"""Comparisons of two periods: their rows, their cost, what they show, and their chart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_month_beside_the_one_before(face: Face, stub: StubServer) -> None:
     assert again.to_arrow().equals(found.to_arrow())
 
 
-def test_what_moved_comes_first_by_how_far(face: Face, stub: StubServer) -> None:
+def test_what_moved_is_in_four_lists(face: Face, stub: StubServer) -> None:
     found = face.run(face.client(stub).compare_visitors("2024-01"))
     assert [paths(rows) for rows in (found.risers(), found.fallers(), found.new(), found.vanished())] == [
         ["/a"],

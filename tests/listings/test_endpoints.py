@@ -1,6 +1,7 @@
 """Every listing of the service: the same promises for each, from one table of endpoints.
 
-Each test below is a column of this table, and each endpoint a row: ``pytest -k views`` runs a row. Their commands are tested in
+The first tests below are columns of this table, and each endpoint is a row: ``pytest -k views`` runs a row. Frames and CSV are
+tested in tests/tables and tests/cli. Their commands are tested in
 tests/cli/test_listings.py.
 
 | endpoint | rows | frame, CSV, Parquet | store | after kill -9 | budget | sync | async |
@@ -229,7 +230,7 @@ def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
     assert days.warnings[1].startswith("the service cut the listing off after 1 row of 2 December 2025 and")
     assert "every=" not in days.warnings[1]
     assert "or count the rows of feedback" in days.warnings[1]
-    with pytest.raises(PaginationError, match="is strict, and the service cut the listing off"):
+    with pytest.raises(PaginationError, match="not a warning: the service cut the listing off"):
         face.run(client.feedback_by_page(MONTH, page_size=10, strict=True).collect())
 
 

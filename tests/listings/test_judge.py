@@ -218,7 +218,7 @@ JULY, AUGUST = (date(2026, 7, 1), date(2026, 8, 1)), (date(2026, 8, 1), date(202
             10_000,
             500,
             (judge.FEBRUARY, (date(2026, 2, 2), date(2026, 2, 3))),
-            "X hardly changed: 500 in 1 day, after 10,000 in 28 (95% fewer, but 40% more per day)",
+            "X may have risen or fallen: 500 in 1 day, after 10,000 in 28 (95% fewer, but 40% more per day)",
         ),
     ],
 )

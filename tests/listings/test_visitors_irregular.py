@@ -1,4 +1,4 @@
-"""A service that breaks its own rules: what is a warning, what is an error, and that no row is lost."""
+"""A service that breaks its own rules: what is a warning, what is a warning, and that no row is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> 
     assert [page.totals.ai for page in pages] == [20, 21]
 
 
-# -- strict, and warnings as errors ----------------------------------------------------------------
+# -- warnings as errors ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by_page", [True, False])

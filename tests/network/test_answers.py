@@ -52,7 +52,7 @@ def lost(wire: Wire, kind: type[Any], **settings: Any) -> Any:
 
 @pytest.mark.row("C24")
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_peer_that_is_gone_without_a_word_is_noticed_by_the_system(wire: Wire, method: str) -> None:
+def test_the_system_is_asked_to_notice_a_peer_that_is_gone(wire: Wire, method: str) -> None:
     options: dict[str, int] = {}
 
     def look(connection: Connection) -> None:
@@ -158,9 +158,6 @@ def test_bytes_on_an_idle_connection_are_not_taken_for_an_answer(wire: Wire) -> 
         wire.server.wait_closed()
 
 
-# -- heads -----------------------------------------------------------------------------------------
-
-
 # -- answers before the answer ---------------------------------------------------------------------
 
 CREATED = SEND(answer(201, JOB))
@@ -222,9 +219,3 @@ def test_nothing_is_kept_from_an_answer_for_the_next_request(wire: Wire) -> None
         wire.run(client.get_job, "job-1")
     first, second = wire.server.requests
     assert first.head == second.head
-
-
-# -- less and more than a page ---------------------------------------------------------------------
-
-
-# -- letters ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Requests reveal nothing to strangers: one origin, one key, nothing about the machine (rows G1, G6, G17, G22)."""
+"""Requests reveal nothing to strangers: one origin, one key (rows A10, G1, G17)."""
 
 from __future__ import annotations
 

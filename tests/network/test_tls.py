@@ -57,7 +57,7 @@ IMPOSTORS: dict[str, tuple[Make, str]] = {
     ),
     "TLS 1.1": (
         lambda ours, _: old_context(ours.ca.issue_cert("localhost")),
-        "no version of TLS that is safe",
+        "no version of TLS, or no cipher, that is safe",
     ),
 }
 
@@ -98,7 +98,7 @@ def test_a_port_that_speaks_plain_http_gets_nothing(wire: Wire, authority: Autho
 
 
 @pytest.mark.row("C19")
-def test_a_server_that_wants_a_certificate_of_the_client_learns_nothing_that_it_may_use(
+def test_a_server_that_wants_a_certificate_of_the_client_is_an_error_that_says_what_left(
     wire: Wire, authority: Authority
 ) -> None:
     # In TLS 1.3 that is said when the request may be on its way.

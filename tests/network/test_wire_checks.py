@@ -1,4 +1,4 @@
-"""The checks that run after every test on a scripted connection do find faults."""
+"""Four of the checks that run after every test on a scripted connection do find faults."""
 
 from __future__ import annotations
 

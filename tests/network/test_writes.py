@@ -72,7 +72,7 @@ NO_VERDICT: dict[str, Script] = {
     **{repr(head): [SEND(head), FIN] for head in NO_HEADS},
     **{name: [RAW(record), CUT_TLS] for name, record in RECORDS.items()},
 }
-"""Ends of a connection after a write that was done, without an answer."""
+"""Ends of a connection after a write that was done, without a verdict."""
 
 
 @pytest.mark.row("A1", "A2", "A5", "A9")
@@ -227,7 +227,7 @@ def test_an_answer_that_came_while_the_process_was_stopped_is_read(
     assert told == {"error": None}
 
 
-# -- HTTP/2, and giving up -------------------------------------------------------------------------
+# -- HTTP/2 -------------------------------------------------------------------------
 
 
 @pytest.mark.row("A11")

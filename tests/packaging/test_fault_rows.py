@@ -1,4 +1,4 @@
-"""The table of fault rows in docs/maintainers/faults.md is up to date, and its script reads marks and comments right."""
+"""The table of fault rows in docs/maintainers/faults.md is up to date, and each row without a test says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short soak, and that its account notices every kind of discrepancy."""
+"""A short soak, and that its account notices four kinds of discrepancy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws the report of seven sites on a phone, a tablet and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
+"""Draws the report of seven sites on two phones and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
 
 The pictures lie in target/pictures, which no commit has. docs/draw.py draws those of the documentation.
 """
@@ -48,7 +48,7 @@ def _days(first: date, end: date, from_october: float) -> float:
 
 
 def falling(first: date, end: date) -> Rows:
-    """A site that lost a fifth of its readers, most of them on /auth."""
+    """A site that lost more than a quarter of its readers, most of them on /auth."""
     usual, auth = _days(first, end, 0.9), _days(first, end, 0.45)
     names = [
         f"/{part}/{name}"
@@ -139,7 +139,7 @@ def charts(folder: Path) -> None:
             "400-pages": october.plot(400),
             "weeks": weeks.plot(),
             "months": client.visitor_trend(YEAR, every="month").plot(),
-            "400-days": client.visitor_trend(YEAR, every="day").plot(),
+            "365-days": client.visitor_trend(YEAR, every="day").plot(),
         }
         for name, axes in alone.items():
             save(axes, folder / f"plot-{name}.png")

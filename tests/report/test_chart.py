@@ -99,7 +99,7 @@ def test_a_year_has_the_month_of_the_report_shaded() -> None:
     assert ["January 2026 (this report)", "7", "5", "9"] in parsed.tables["The trend"]
     assert parsed.text.count("(this report)") == 1
     assert "The month of this report is shaded." in parsed.text
-    # Every second month has a label, and the report's has one.
+    # The report's month has a label, every second one before it back to May, and the first.
     assert re.findall("<text [^>]*>([A-Z][^<]*)</text>", html) == [
         *("Feb 25", "May 25", "Jul 25", "Sep 25", "Nov 25", "Jan 26"),
     ]

@@ -1,4 +1,4 @@
-"""Every number of a report is right: a thousand random pairs of periods are rendered, read back, and compared with their rows."""
+"""Every number of a report is right: nearly a thousand random pairs of periods are rendered, read back, and compared with their rows."""
 
 from __future__ import annotations
 

@@ -120,13 +120,13 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
         (["--from", "2026-01-05", "--to", "2026-01-06"], "month", 12),
         # A slice of the whole is no trend.
         (["--from", "2026-01-05", "--to", "2026-01-06", "--every", "day"], None, 0),
-        # Two years and more are too much to ask for unasked.
+        # More than two years are too much to ask for unasked.
         (["--from", "2024-01-01", "--to", "2026-01-01"], "month", 24),
         (["--from", "2023-01-01", "--to", "2026-01-01"], None, 0),
         (["--from", "0001-01-01", "--to", "9999-01-01"], None, 0),
     ],
 )
-def test_a_trend_is_of_the_last_twelve_months_unless_a_length_is_given(
+def test_a_trend_is_of_twelve_months_at_least_unless_a_length_is_given(
     cli: Cli, file: Path, days: list[str], every: str | None, slices: int
 ) -> None:
     found = summary(cli, file, *days, "--no-compare", "--no-feedback")

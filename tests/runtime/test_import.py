@@ -91,7 +91,7 @@ def test_it_does_nothing_else_that_python_would_audit(watched: dict[str, Any]) -
 
 
 @pytest.mark.row("I19")
-def test_it_reads_no_environment(watched: dict[str, Any]) -> None:
+def test_its_python_reads_no_environment(watched: dict[str, Any]) -> None:
     assert watched["reads"] == []
 
 

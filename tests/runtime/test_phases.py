@@ -1,4 +1,4 @@
-"""Every phase of a call by every way to end it from outside: cancel, Ctrl-C, SIGTERM, exit, fork."""
+"""Every phase of a call by cancel, Ctrl-C, exit and fork; SIGTERM and other ways to cancel in some."""
 
 from __future__ import annotations
 

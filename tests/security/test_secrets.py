@@ -96,7 +96,7 @@ def provoke(fail: Fail) -> BaseException | None:
 
 
 def errors(face: Face, stub: StubServer) -> Iterator[tuple[str, BaseException | None]]:
-    """Every kind of failure."""
+    """Failures of requests of every kind."""
     client = make(face, stub, max_retries=0)
     for name, call in CALLS.items():
         for where, fault in answers(name):

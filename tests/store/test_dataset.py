@@ -278,7 +278,7 @@ def test_a_slice_without_rows_has_its_file_and_totals_have_none(
 ) -> None:
     fill(store, stub, by_path=False)
     with pytest.warns(
-        docplatform.DataWarning, match="the store has no visitors of these days in slices of a day"
+        docplatform.DataWarning, match="the store has no rows of visitors of these days in slices of a day"
     ):
         assert export_dataset(root, store=store) == DatasetReport(0, 0, 0, 0)
     assert not root.exists()
@@ -344,7 +344,7 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
         ({"every": "hour"}, "every must be"),
         (
             {"every": "week"},
-            r"no whole week of visitors, but slices of another length, such as 2024-01-01 to",
+            r"no whole week of visitors, but slices of another length, such as 1 January 2024;",
         ),
         ({"every": "month", "period": "2024-01"}, "visitors in this range, but slices of another length"),
         ({"period": "2026-13"}, "months are 01 to 12"),

@@ -210,7 +210,7 @@ def test_the_environment_chooses_among_several_owners(
     value: str,
     rows: int | None,
 ) -> None:
-    """As for the calls that send; a key or an address that the store does not know chooses nothing."""
+    """As for the calls that send; an organization or an address that the store does not know chooses nothing."""
     for name in ("ORGANIZATION", "API_KEY", "API_KEY_FILE", "BASE_URL"):
         monkeypatch.delenv(f"DOCPLATFORM_{name}", raising=False)
     port = 0

@@ -1,4 +1,4 @@
-"""Exports with a store: fetched once, by any process, and kept however the reader ends."""
+"""Exports with a store: fetched once, by any process, and while the store is locked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of every kind go every way: frames, files and pickles have the same rows."""
+"""Tables of four kinds go every way but Excel: frames, files and pickles have the same rows."""
 
 from __future__ import annotations
 

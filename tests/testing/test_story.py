@@ -1,4 +1,4 @@
-"""The story that the stub's made-up numbers tell: growth, weekends, releases, and pages that come, go, rise and fall."""
+"""The story that the stub's made-up numbers tell: what adds up, growth, problems that readers leave over, and recovery after a job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from docplatform.testing._story import PROBLEMS
 
 
 class Site:
-    """The made-up site, as a month of it is seen."""
+    """The made-up site, as a range of it is seen."""
 
     def __init__(self, stub: StubServer, start: str, end: str, kind: str = "visitors") -> None:
         self.rows: dict[str, dict[str, Any]] = {}

@@ -69,7 +69,7 @@ def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tu
 
 
 def to_pandas(table: Table) -> Any:
-    """A ``DataFrame``: texts in pandas' default type, days and instants as datetimes, counts as int64, and columns that may have gaps in nullable types."""
+    """A ``DataFrame``: texts in pandas' default type, days and instants as datetimes, counts as int64, integers and bools that may have gaps in nullable types, and floats as float64."""
     need("to_pandas")
     import numpy as np
     import pandas as pd

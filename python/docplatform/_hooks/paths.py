@@ -36,7 +36,7 @@ def _belongs(character: str) -> bool:
 
 
 def is_blank(path: str) -> bool:
-    """Whether a path has no visible character."""
+    """Whether a path is empty or white space."""
     return not path.strip()
 
 

@@ -37,7 +37,7 @@ def show(
     how: dict[str, Any] = {"every": every, "by_path": by_path, "whole": whole}
     with session.client() as client:
         plans = [
-            # A range without an end is never in the store.
+            # What the store has of a range without an end is not looked up.
             Plan(1, 0, not by_path, None, (), totals=not by_path)
             if None in ends.values()
             else client._plan(name, **ends, **how, project_id=project)

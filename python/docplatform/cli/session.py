@@ -31,13 +31,17 @@ def _store_option(help_: str) -> Decorator:
     return click.option("--store", envvar="DOCPLATFORM_STORE", type=FILE, metavar="FILE", help=help_)
 
 
+def _project_option(help_: str) -> Decorator:
+    return click.option("--project", metavar="ID", help=help_)
+
+
 _SHARED = (
     click.option(
         "--base-url",
         metavar="URL",
         help="The address of your documentation platform.  [default: DOCPLATFORM_BASE_URL]",
     ),
-    click.option("--project", metavar="ID", help="The project.  [default: DOCPLATFORM_PROJECT_ID]"),
+    _project_option("The project.  [default: DOCPLATFORM_PROJECT_ID]"),
     click.option(
         "--api-key-file",
         type=FILE,
@@ -55,11 +59,11 @@ _SHARED = (
         "-q", "--quiet", is_flag=True, help="No progress on stderr, only errors and notes about the data."
     ),
     click.option("-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr."),
-    click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
+    click.option("--json", is_flag=True, help="Print one JSON document on stdout, and nothing else there."),
 )
 _STORE = (
     _store_option(
-        "A file that caches what was fetched, so that nothing is fetched twice.  [default: DOCPLATFORM_STORE, or none]",
+        "A file that caches what was fetched, so that what is final is fetched once.  [default: DOCPLATFORM_STORE, or none]",
     ),
     number_option(
         "--requests-per-hour",
@@ -126,11 +130,11 @@ class Session:
 
     base_url: str | None
     project: str | None
-    api_key_file: str | None
-    ca_bundle: str | None
     quiet: bool
     verbose: bool
     json: bool
+    api_key_file: str | None = None
+    ca_bundle: str | None = None
     job_path: str | None = None
     """For commands about jobs."""
     # For commands that read a store.
@@ -227,8 +231,7 @@ class Session:
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):
             del given["base_url"]
-        if not os.path.lexists(self.api_key_file or ""):
-            # It may be the key itself.
+        if secrets.may_be_key(self.api_key_file or ""):
             del given["api_key_file"]
         repeated = [
             word
@@ -259,22 +262,27 @@ ForSession: TypeAlias = Callable[[Callable[Concatenate[Session, ...], None]], Ca
 """Gives a command the shared options, as its first argument."""
 
 
-def _with(*given: Callable[..., Any], fetches: bool = False, spends: bool = False) -> ForSession:
+def _with(
+    *given: Callable[..., Any],
+    shared: tuple[Callable[..., Any], ...] = _SHARED,
+    fetches: bool = False,
+    spends: bool = False,
+) -> ForSession:
     """Gives a command options, and a :class:`Session` of them as its first argument."""
 
     def decorate(command: Callable[Concatenate[Session, ...], None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(*args: Any, **kwargs: Any) -> None:
             # The rest are the command's own options.
-            shared: dict[str, Any] = {
+            values: dict[str, Any] = {
                 name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
             }
-            session = Session(**shared, fetches=fetches, spends=spends)
+            session = Session(**values, fetches=fetches, spends=spends)
             # `run` in app.py looks for it there when the command fails.
             click.get_current_context().find_root().obj = session
             command(session, *args, **kwargs)
 
-        return options(*given, *_SHARED)(run)
+        return options(*given, *shared)(run)
 
     return decorate
 
@@ -289,7 +297,16 @@ with_creation: ForSession = _with(_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _ST
 """For a command that creates jobs, with their budget."""
 with_check: ForSession = _with(*_BUDGET_ALONE)
 """For a command that sends a request of its own, and does not wait."""
-with_store: ForSession = _with(_STORE[0], *_STORE[3:], fetches=True)
+with_store: ForSession = _with(
+    _STORE[0],
+    *_STORE[3:],
+    shared=(
+        _SHARED[0],
+        _project_option("The only project to write.  [default: all that the store has]"),
+        *_SHARED[-3:],
+    ),
+    fetches=True,
+)
 """For a command that reads a store, and sends nothing."""
 with_budget: ForSession = _with(*_BUDGET, fetches=True, spends=True)
 """For a command that spends the budget: its calls take the session's ``on_budget``."""

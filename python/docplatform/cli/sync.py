@@ -62,7 +62,7 @@ def sync(
     on_running: Literal["wait", "stop"],
     **given: Any,
 ) -> None:
-    """Fill the --store for some projects, and fetch nothing twice.
+    """Fill the --store for some projects, and fetch what is final once.
 
     The PERIOD comes first, unless --from and --to or --last name the days.
     Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. Slices in the store cost no request: final
@@ -71,7 +71,7 @@ def sync(
 
     The number of requests that are missing, and the hours that they take at the budget, are shown before and after.
 
-    If a project or a slice fails, the others are still fetched. The exit code shows it, and --json lists every failure.
+    If a project or a slice fails, the others are still fetched, unless the key, the rate limit or the connection fails, or failures repeat. The exit code shows it, and --json lists every failure.
     """
     if session.store is None:
         raise click.UsageError(

@@ -72,7 +72,7 @@ def export_dataset(
             are left out.
         base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
         organization: The organization: its name, or the id that the error lists; if the store has several, by default
-            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
+            ``DOCPLATFORM_ORGANIZATION``, or that of the environment's API key.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
         strict: Whether missing slices are an error instead of a warning; not by default. The slices in the store are
@@ -171,7 +171,7 @@ def _gap(
         return (
             f"{'; '.join(gaps)}: the dataset has gaps until a sync has fetched them and it is written again"
         )
-    nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
+    nothing = f"the store has no rows of {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
     return None if slices else nothing
 
 

@@ -81,7 +81,7 @@ def read_visitors(
             ``every``, and totals with it.
         base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
         organization: The organization: its name, or the id that the error lists; if the store has several, by default
-            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
+            ``DOCPLATFORM_ORGANIZATION``, or that of the environment's API key.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
 
@@ -189,7 +189,7 @@ def read_views(
             ``every``, and totals with it.
         base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
         organization: The organization: its name, or the id that the error lists; if the store has several, by default
-            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
+            ``DOCPLATFORM_ORGANIZATION``, or that of the environment's API key.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
 

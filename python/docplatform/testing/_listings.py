@@ -37,7 +37,7 @@ _PAGES = ("/getting-started/quickstart", "/api/errors", "/guides/webhooks", "/sd
 _RATED = [page.path for page in story.PAGES if page.human > 0.001 and "{" not in page.path]
 """The pages that are rated first; those of the long tail come after them."""
 _READERS = 130_000
-"""How many people read the site on the days of January 2026 together: what a count of the month is given for."""
+"""About how many people read the site on the days of January 2026 together: what a count of the month is given for."""
 
 Problems = Sequence[story.Problem]
 

@@ -34,7 +34,7 @@ class StubServer:
     """A stand-in for the service that listens on this machine only, for tests and for trying things out.
 
     The real client talks to it over a real connection, so timeouts, retries, paging and cancelling happen as with
-    the service. Its site is made up and the same in every run: people come on workdays and stay away at weekends;
+    the service. Its site is made up and the same in every run: people come mostly on workdays;
     they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
     fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people
     hardly do.
@@ -387,7 +387,7 @@ class StubServer:
             after: How many requests that fit ``path`` are served before; 0 by default. ``after=6`` fails the seventh page
                 of an export.
             retry_after: The ``Retry-After`` header: whole seconds, a ``timedelta``, or a str that is sent as it is. A
-                client ignores fractions of a second.
+                client ignores a header with a fraction of a second.
             path: Only requests whose path contains this text; all by default.
             drop: Whether to close the connection instead of answering, after the request was read; false by default.
             lost: Whether to carry a write out and then close the connection instead of answering: the job is created, and its

@@ -55,7 +55,7 @@ MARKDOWN = (".md", ".markdown")
 @click.option(
     "--every",
     type=click.Choice(["day", "week", "month", "none"]),
-    help="Show the trend of the period by day, week or month, for one request each, or none at all.  [default: the last twelve months]",
+    help="Show the trend of the period by day, week or month, for one request each, or none at all. By month, it is the last twelve months if the period lies in one.  [default: the last twelve months]",
 )
 @click.option(
     "--before",

@@ -250,7 +250,7 @@ def _sections(report: Report) -> Section:
     ]
     said = f"{capital(VISITS[of])}, added up by the first part of the path: a visitor of three pages counts three times."
     if columns[-1] == "Change":
-        said += " Those that changed most come first, also if chance alone may explain it."
+        said += " Those that differ most from the rest of the site come first, also if chance alone may explain it."
     if (more := len(rows) - SECTIONS_SHOWN) > 0:
         said += f" {count(more, 'more section')} {'are' if more > 1 else 'is'} not listed."
     return Section(

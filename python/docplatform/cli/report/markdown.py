@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from docplatform.cli.report.sentences import Render
 
 MAX_CHARACTERS = 20_000
-"""The most characters that are written: a comment on GitHub takes 65,536, and many chats a third of that."""
+"""About the most characters of the sections: a comment on GitHub takes 65,536, and many chats a third of that."""
 MAX_LINES = 10
 """The most lines of a brief report."""
 MAX_PATH = 60

@@ -164,7 +164,7 @@ class Ahead:
 
 
 def plan(session: Session, client: Client, asked: Asked) -> Ahead:
-    """Plans the report without sending anything. A usage error if a part that an option asks for is impossible."""
+    """Plans the report without sending anything. A usage error if the trend of --every cannot be planned; a trend of one slice is left out."""
     days = asked.days
     whole = client.plan_visitors(date_from=days.date_from, date_to=days.date_to)
     ahead = Ahead(session, client, asked, whole)
