@@ -7,7 +7,9 @@ import re
 import pytest
 
 from docplatform import Totals
-from docplatform.cli.report import figures, markdown
+from docplatform._hooks.notebook import text
+from docplatform.cli.report import figures, markdown, page
+from docplatform.cli.report.content import Paragraph, content
 from helpers.reports import change, comparison, counted, made
 
 EVIL = [
@@ -117,3 +119,16 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
     ]
     empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
     assert empty.splitlines()[1:] == ["- January 2026: no readers were recorded."]
+
+
+def test_both_forms_have_every_paragraph() -> None:
+    report = evil_report(None)
+    paragraphs = [
+        block for section in content(report) for block in section.blocks if isinstance(block, Paragraph)
+    ]
+    said = [part for paragraph in paragraphs for part in paragraph.said if type(part) is str]
+    assert len(said) >= 4
+    assert all(paragraph.said for paragraph in paragraphs)
+    for part in said:
+        assert markdown.text(part) in markdown.render(report)
+        assert text(part) in page.render(report)

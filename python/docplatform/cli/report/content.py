@@ -149,7 +149,7 @@ def _answers(report: Report) -> Iterator[Section]:
     yield Section(
         "What AI agents prefer, and what people prefer",
         "shares",
-        [Paragraph([], [said]), Tables(shares)] if shares else [],
+        [Paragraph([said]), Tables(shares)] if shares else [],
     )
 
 
