@@ -1,6 +1,6 @@
 //! The time of day, for what is stored in files and so must mean the same in every process.
 //!
-//! Timeouts, pauses and polls use a clock that nobody sets instead, which cannot be set.
+//! Timeouts, pauses and polls use a clock that nobody sets instead.
 
 use std::fmt;
 use std::sync::Arc;

@@ -82,6 +82,7 @@ __all__ = [
     "_endpoints",
     "_instrument",
     "_is_cut",
+    "_is_like_a_key",
     "_job",
     "_panic",
     "_period",
@@ -2312,6 +2313,7 @@ def _all_parts() -> tuple[Any, ...]: ...
 # For the command line: where the API key is from, and the key as ``api_key=`` takes it; whether a client takes these settings alone.
 def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, Any] | None: ...
 def _check(settings: dict[str, Any], *, opens: bool) -> None: ...
+def _is_like_a_key(file: str) -> bool: ...
 def _proxy(base_url: str) -> str | None: ...
 
 # For `docplatform.otel`: what makes spans, a `docplatform._hooks.spans.Spans`.
@@ -2869,7 +2871,8 @@ class Comparison(Table):
     shows the largest changes.
 
     A change is significant if neither chance, nor the growth of a typical path (``pace``), nor the usual scatter of
-    the site's paths explains it. At most about 5 % of significant changes are false alarms. A significant change is
+    the site's paths explains it. At most about 5 % of significant changes are false alarms, if most paths
+    scatter by no more than a fifth; on a site with larger ups and downs there are more. A significant change is
     also at least 10 readers, and at least 10 % of the count that the pace predicts. Each kind is judged by itself.
 
     Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.

@@ -80,7 +80,8 @@ pub struct Slot {
     pub at: Timestamp,
     /// The wait until then.
     pub wait: Duration,
-    /// Whether the service refused a request, or said that none is left. Otherwise the budget is spent.
+    /// Whether the service refused a request, or said that none is left. Otherwise the budget is spent, or requests under way may use
+    /// what is left.
     pub by_service: bool,
 }
 

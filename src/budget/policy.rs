@@ -92,7 +92,8 @@ const QUOTA: &str = "quota";
 pub struct Hold {
     /// The earliest time at which it is granted.
     pub until: Millis,
-    /// Whether the service refused a request or said that none is left. Otherwise the budget is spent.
+    /// Whether the service refused a request or said that none is left. Otherwise the budget is spent, or requests under way may use
+    /// what is left.
     pub by_service: bool,
 }
 

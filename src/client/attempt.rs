@@ -144,7 +144,7 @@ impl Client {
             })?,
             body: call.body.clone(),
         };
-        let retry = tries.number > 1;
+        let retry = tries.failed.iter().any(|attempt| attempt.sent);
         let (stats, counted) = (Arc::clone(&self.stats), observer.options().requests);
         let departure = Departure::new(move || {
             stats.sent(retry);

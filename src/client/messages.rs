@@ -397,7 +397,8 @@ impl Failed<'_> {
             },
             404 | 410 if self.call.is_other => Advice::CheckPath {},
             404 | 410 => Advice::CheckIds {},
-            408 | 500.. => Advice::CallLater {},
+            407 => Advice::CheckProxy {},
+            408 | 500 | 502..=504 | 520..=524 => Advice::CallLater {},
             429 => Advice::CallAfter {
                 seconds: head
                     .retry_after

@@ -268,9 +268,9 @@ pub trait Observer: Send + Sync {
         true
     }
 
-    /// Gets the job of a creation, a message or a wait, for the note of an interrupt. Called before the write counts as applied,
+    /// Gets the job of a creation, a message or a wait, and whether it is known to run, for the note of an interrupt. Called before the write counts as applied,
     /// so that at any moment the job or the outcome is known.
-    fn job(&self, _id: &Segment) {}
+    fn job(&self, _id: &Segment, _runs: bool) {}
 
     /// Gets the span of a call that has ended.
     fn span_ended(&self, _span: Box<dyn Span>) {}

@@ -25,7 +25,7 @@ pub struct Received {
 
 /// The attempts of a call so far.
 pub(super) struct Tries {
-    failed: Vec<Attempt>,
+    pub(super) failed: Vec<Attempt>,
     pub(super) number: u32,
     /// When the latest attempt was sent.
     sent_at: Millis,
@@ -245,7 +245,7 @@ impl Client {
                 stops: self.on_budget == WaitOrStop::Stop,
             };
             let pace = report.verdict.retry;
-            // The repetition with a new key does not count as a retry.
+            // The repetition with a new key does not use up `max_retries`. Logs and statistics count it.
             let retries = number - u32::from(tries.renewed);
             let time_left = deadline.saturating_duration_since(Instant::now());
             let (limits, jitter) = (self.settings.limits, || self.jitter());

@@ -1,5 +1,6 @@
 //! The API key.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ use crate::text::{io_words, redact, safe};
 
 /// Only the last four letters of a key at least this long are ever shown.
 const MIN_HINTED_KEY: usize = 20;
+
+/// The longest ending of a file's name. What comes after the last dot of a key is longer.
+const MAX_ENDING: usize = 5;
 
 /// A key's beginning of this many characters, its fixed prefix included, is as secret as the key.
 pub(super) const KEY_PREFIX: usize = 16;
@@ -163,10 +167,11 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a missing file may be a key: it is long, has no ending, and and is relative, and the directory
-/// that it names is none.
-fn is_like_a_key(name: &Path) -> bool {
-    let is_long = name.as_os_str().len() >= MIN_HINTED_KEY && name.extension().is_none();
+/// Whether the name of a missing file may be a key: it is long and relative, and has no short ending and no directory that exists.
+pub fn is_like_a_key(name: &Path) -> bool {
+    let is_ending = |ending: &OsStr| ending.len() <= MAX_ENDING;
+    let is_long = name.as_os_str().len() >= MIN_HINTED_KEY;
+    let is_long = is_long && !name.extension().is_some_and(is_ending);
     let is_bare = |directory: &Path| directory.as_os_str().is_empty() || !directory.exists();
     is_long && !name.is_absolute() && name.parent().is_none_or(is_bare)
 }

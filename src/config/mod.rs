@@ -20,6 +20,8 @@ mod key;
 mod options;
 
 use key::KEY_PREFIX;
+#[cfg(feature = "python")]
+pub(crate) use key::is_like_a_key;
 pub use key::{ApiKey, Renewal};
 #[cfg(feature = "python")]
 pub(crate) use options::for_each_option;

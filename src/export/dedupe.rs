@@ -133,8 +133,8 @@ impl<T: Copy> ShardedMap<T> {
     }
 }
 
-/// A page that was read: its rows, and the offset after the last row that it could have had. Once the export has passed that
-/// offset, none of its rows can come twice.
+/// A page that was read: its rows, and the offset after the last row that it could have had. After that offset its rows come
+/// again only if the data moves; the window is for those.
 #[derive(Debug)]
 struct SeenPage {
     rows: Vec<Identity>,
@@ -178,7 +178,7 @@ impl Seen {
         self.fingerprints.insert(keys, ()).is_some()
     }
 
-    /// Remembers the rows of a page, and compares each with earlier ones. They can come twice before the offset `until`.
+    /// Remembers the rows of a page, and compares each with earlier ones. Before the offset `until`, short pages can bring them again.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;

@@ -16,7 +16,7 @@ use crate::table::files::{CompleteFile, WholeFile};
 use crate::table::formats::{Encoder, Format};
 use crate::table::layout::Layout;
 
-/// How many bytes are written at once.
+/// How many bytes are gathered before they are written.
 const BLOCK: usize = 256 * 1024;
 /// Rows of a table that are encoded at once.
 const STRIDE: usize = 4096;

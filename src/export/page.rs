@@ -49,7 +49,7 @@ pub struct FetchedPage {
     pub limit: u32,
     /// The answer of the service, while the page may still be kept; `None` if the store has it.
     pub(crate) body: Option<Bytes>,
-    /// The time at which its request left.
+    /// The time at which its request left, if the page may be kept; else 0.
     pub(crate) asked: Millis,
     /// The time of day, by the service's clock.
     pub(crate) date: Option<Millis>,

@@ -39,7 +39,7 @@ pub fn of_environment(base: &BaseUrl) -> Result<Option<ProxyAddress>> {
 
 /// The transport leaves out a proxy that it cannot use, and says nothing. So the variable that counts is checked here.
 fn check_environment(uri: &Uri) -> Result<()> {
-    let no_proxy = variable("NO_PROXY");
+    let (_, no_proxy) = variable("NO_PROXY");
     let used = |url: &str| {
         let matcher = Matcher::builder().all(url).no(no_proxy.as_str()).build();
         matcher.intercept(uri)
@@ -52,7 +52,7 @@ fn check_environment(uri: &Uri) -> Result<()> {
         Some("https") => "HTTPS_PROXY",
         _ => "HTTP_PROXY",
     };
-    let named = [own, "ALL_PROXY"].map(|name| (name, variable(name)));
+    let named = [own, "ALL_PROXY"].map(variable);
     let Some((name, url)) = named.into_iter().find(|(_, url)| !url.is_empty()) else {
         return Ok(());
     };
@@ -60,8 +60,9 @@ fn check_environment(uri: &Uri) -> Result<()> {
         true => url.clone(),
         false => format!("http://{url}"),
     };
-    // The transport's parser takes a port that is no number for none, as with a password that has a `#`.
-    let proxy = used(&url).filter(|_| Url::parse(&whole).is_ok());
+    // A `#`, `?` or `/` in a password ends the host for the transport, which would then show a part of the password as its port.
+    let is_plain = |url: &Url| url.path().len() <= 1 && url.query().or(url.fragment()).is_none();
+    let proxy = used(&url).filter(|_| Url::parse(&whole).is_ok_and(|url| is_plain(&url)));
     let why = match proxy.as_ref().map(|proxy| proxy.uri().scheme_str()) {
         Some(Some("http" | "https")) => return Ok(()),
         Some(kind) => {
@@ -77,10 +78,11 @@ fn check_environment(uri: &Uri) -> Result<()> {
     ]))
 }
 
-/// A variable as the transport reads it: in small letters, if it is not there in capitals.
-fn variable(name: &str) -> String {
-    let value = std::env::var(name).or_else(|_| std::env::var(name.to_ascii_lowercase()));
-    value.unwrap_or_default()
+/// The name and value of a variable as the transport reads it: in small letters, if it is not there in capitals.
+fn variable(name: &str) -> (String, String) {
+    let names = [name.to_owned(), name.to_ascii_lowercase()];
+    let found = names.map(|name| std::env::var(&name).map(|value| (name, value)));
+    found.into_iter().find_map(Result::ok).unwrap_or_default()
 }
 
 fn of_url(url: &str) -> Option<ProxyAddress> {

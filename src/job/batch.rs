@@ -189,7 +189,7 @@ impl Observer for BatchJobObserver<'_> {
         }
     }
 
-    fn job(&self, id: &Segment) {
+    fn job(&self, id: &Segment, _runs: bool) {
         let mut states = lock(&self.batch.states);
         if let Some(state) = states.get_mut(self.at)
             && !matches!(state, JobState::Running(_))

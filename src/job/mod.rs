@@ -191,7 +191,7 @@ async fn write(
     };
     let decode = |answer: &Answer| {
         decode(answer, &project, to.as_ref()).inspect(|job| {
-            observer.job(&job.id);
+            observer.job(&job.id, !job.is_final());
             if let Some(creating) = &creating {
                 creating.done(job, &answer.body);
             }

@@ -70,7 +70,7 @@ pub async fn write(
             if let (None, Some(at)) = (to, at) {
                 client.new_jobs().add(&job.project, &job.id, at);
             }
-            observer.job(&job.id);
+            observer.job(&job.id, false);
             return Ok(job);
         }
     };

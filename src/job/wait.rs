@@ -180,7 +180,7 @@ async fn until_final(
     };
     let missing_until = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
-    observer.job(&target.id);
+    observer.job(&target.id, false);
     if target.rest_first {
         let (at, _) = next_poll(client, &mut interval, wait, None);
         sleep_until_poll(at, until).await;
@@ -240,18 +240,19 @@ async fn until_final(
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
         let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
+        let granted = Instant::now() + asked;
+        let by_service = granted >= at;
         if failure.is_none() && stale && at > settled {
             // From this time on, the old status is believed, so the next poll comes then.
             at = settled.max(Instant::now());
         }
         if let Some(error) = failure
-            && asked
-            && until.is_some_and(|until| at > until)
+            && until.is_some_and(|until| granted > until)
         {
             // The service asks for a longer pause than the wait has left.
             return Err(error);
         }
-        if asked {
+        if by_service {
             let pause = at.saturating_duration_since(Instant::now());
             client.note_pause(
                 pause,
@@ -271,20 +272,20 @@ fn is_tolerated(error: &Error, may_be_missing: bool) -> bool {
     error.transient || (missing && may_be_missing)
 }
 
-/// The time of the next poll, and whether the service asked for it. The interval grows.
+/// The time of the next poll, and the pause that the service asked for. The interval grows.
 fn next_poll(
     client: &Client,
     interval: &mut Duration,
     wait: &Wait,
     retry_after: Option<Duration>,
-) -> (Instant, bool) {
+) -> (Instant, Duration) {
     let jittered =
         interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(POLL_GROWTH).min(wait.max_poll_interval);
     let asked = retry_after.map_or(Duration::ZERO, |wait| {
         wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter())
     });
-    (Instant::now() + jittered.max(asked), asked > jittered)
+    (Instant::now() + jittered.max(asked), asked)
 }
 
 /// Sleeps until `at`, but no longer than `until`.
@@ -316,7 +317,10 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
         }
         _ => {
             message.push(")");
-            message.push(Advice::WaitForJob { job: id.shown() });
+            message.push(Advice::WaitForJob {
+                job: id.shown(),
+                runs: true,
+            });
         }
     }
     Error::new(Kind::WaitTimeout, message).because(failure)

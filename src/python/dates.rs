@@ -9,7 +9,7 @@ use crate::dates::{Moment, check_range};
 use crate::python::convert::{argument, day, text, wrong_type};
 use crate::python::prelude::*;
 
-/// Whether these days are not one whole day, week or month than a whole day, week or month, for plots.
+/// Whether these days are not one whole day, week or month, for plots and notes.
 #[pyfunction]
 pub fn _is_cut(
     every: Option<Every>,

@@ -84,7 +84,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         bridge::DrivenOperation,
-        client::options::{_api_key, _check, _proxy, CheckedKey},
+        client::options::{_api_key, _check, _is_like_a_key, _proxy, CheckedKey},
         client::{_panic, AsyncClient, BlockingClient},
         convert::{_endpoints, _safe},
         dates::{_begun, _is_cut, _period},

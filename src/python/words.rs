@@ -95,7 +95,9 @@ fn advice(advice: &Advice) -> String {
             "a login page, a proxy or another server answered: check that base_url is the address of the API"
         }
         Advice::CheckPath {} => "check the path and the ids in it",
-        Advice::CheckProxy {} => "check proxy=, or the environment's HTTPS_PROXY and HTTP_PROXY",
+        Advice::CheckProxy {} => {
+            "check proxy=, or the environment's HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+        }
         Advice::FetchRange {
             listing,
             project,
@@ -145,7 +147,9 @@ fn advice(advice: &Advice) -> String {
         Advice::LookBeforeRepeat {} => {
             "it is not sent again automatically: look on the platform before you send it again"
         }
-        Advice::ProxyLogin {} => "they belong into its URL, in proxy= or HTTPS_PROXY",
+        Advice::ProxyLogin {} => {
+            "they belong into its URL, in proxy=, HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+        }
         Advice::ReadFromBeginning {} => {
             "read the range from its beginning, with refresh=True where a store has a part of it, and without resume"
         }
@@ -162,7 +166,9 @@ fn advice(advice: &Advice) -> String {
                 resolve(&quoted(name), job.as_deref(), *exists)
             );
         }
-        Advice::SmallerAnswers {} => "raise max_response_bytes= or lower page_size=",
+        Advice::SmallerAnswers {} => {
+            "raise max_response_bytes=, or lower page_size= where the call has it"
+        }
         Advice::SupportedProxy {} => {
             "name one with http:// or https:// there, pass proxy=, or go directly with trust_env=False"
         }
@@ -173,9 +179,12 @@ fn advice(advice: &Advice) -> String {
             "use https (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
-        Advice::WaitForJob { job } => {
-            let job = quoted(job);
-            return format!("it keeps running: wait for it again with wait_for_job({job})");
+        Advice::WaitForJob { job, runs } => {
+            let how = format!("wait for it with wait_for_job({})", quoted(job));
+            return match runs {
+                true => format!("it keeps running: {how}"),
+                false => how,
+            };
         }
     };
     text.to_owned()

@@ -25,6 +25,7 @@ use crate::slices::reader::SliceReader;
 use crate::store::Content;
 use crate::table::layout::Layout;
 use crate::table::{Table, TableBuilder};
+use crate::text::message::{Setting, message};
 use crate::text::named_enum;
 
 pub const COLUMNS: &[Field] = fields![
@@ -72,9 +73,8 @@ impl ReaderKind {
     pub fn parse(name: &str) -> Result<Self> {
         Self::named(name).ok_or_else(|| {
             let name = crate::text::safe(name, 60);
-            Error::argument(format!(
-                "of must be \"human\", \"ai\" or \"total\"; it is {name:?}"
-            ))
+            let why = format!(" must be \"human\", \"ai\" or \"total\"; it is {name:?}");
+            Error::argument(message![Setting::Of, why])
         })
     }
 

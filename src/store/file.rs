@@ -163,7 +163,7 @@ fn version(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
     }
 }
 
-/// Creates the tables of a new file, or the later tables of an older store.
+/// Creates the tables of a new file, or what later versions added to an older store.
 fn fill(connection: &mut Connection) -> Result<(), Fault> {
     let mut salt = [0_u8; SALT_BYTES];
     SystemRandom::new()

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_where_the_pager_looks_for_it() {
+    fn a_page_leads_on_by_what_was_asked_for_or_by_the_rows_of_a_short_one() {
         let page = StoredPage {
             offset: 500,
             asked: 250,

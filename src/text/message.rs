@@ -46,6 +46,7 @@ named_enum! {
         MaxRetryAfter = "max_retry_after",
         MaxRows = "max_rows",
         N = "n",
+        Of = "of",
         OnBudget = "on_budget",
         OnRunning = "on_running",
         Once = "once",
@@ -150,7 +151,7 @@ advice! {
     TemporaryStore {}
     UseHttps {}
     WaitForBudget {}
-    WaitForJob { job: String }
+    WaitForJob { job: String, runs: bool }
 }
 
 /// A message of several parts.

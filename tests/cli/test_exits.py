@@ -146,9 +146,10 @@ def test_a_signal_during_a_wait_for_a_job_that_was_not_seen_says_that(stub: Stub
         stub.wait_for(lambda s: len(s.requests) > 1)
         script.signal(signal.SIGINT)
         ended = script.end()
-    assert (
-        ended.err.splitlines()[-1] == "Job job-9 was not seen yet. To wait for it: docplatform job wait job-9"
-    )
+    assert ended.err.splitlines()[-2:] == [
+        "docplatform: interrupted",
+        "To wait for job job-9: docplatform job wait job-9",
+    ]
 
 
 def test_commands_to_copy_repeat_the_options_that_were_given(

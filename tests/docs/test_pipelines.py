@@ -355,6 +355,11 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
     stub: StubServer, tmp_path: Path, hurried: dict[str, str]
 ) -> None:
     (step,) = [step for step in WEEKLY["jobs"]["fix"]["steps"] if "docplatform fix" in step.get("run", "")]
+    # Between two Mondays the cache is used, and nothing else is done.
+    monday, thursday = (one["cron"] for one in WEEKLY["on"]["schedule"])
+    assert WEEKLY["jobs"]["keep"]["if"] == f"github.event.schedule == '{thursday}'"
+    assert WEEKLY["jobs"]["fix"]["if"] == f"github.event.schedule != '{thursday}'"
+    assert monday != thursday
     env = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
@@ -385,6 +390,11 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
             done = shell(f"date() {{ echo 1; }}\n{step['run']}", env | {"NAME": name}, tmp_path, stub)
             assert (done.status, len(stub.jobs) - before) == (0, jobs), done.err
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("**Who reads the docs**") == 1
+    # What is no name creates nothing.
+    before = len(stub.jobs)
+    for wrong in ("/guides/deployment", "2026-09:/guides/deployment", "'fix:2026-09:/guides/deployment'"):
+        assert shell(step["run"], env | {"NAME": wrong}, tmp_path, stub).status == 2
+    assert len(stub.jobs) == before
 
 
 class GitLab:

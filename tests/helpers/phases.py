@@ -16,6 +16,7 @@ AT_ONCE = 10.0
 
 UNKNOWN = "its outcome is unknown"
 GOES_ON = "job job-1; it keeps running"
+NOT_SEEN = "job job-1; wait for it with"
 
 RARELY = "poll_interval=60, max_poll_interval=60"
 
@@ -89,12 +90,12 @@ PHASES = {
     "a message in flight": Phase("client.send_message('job-1', 'And that')", UNKNOWN),
     "a write by hand in flight": Phase("client.request('POST', '/x', json={})", UNKNOWN),
     "the write of a run in flight": Phase("client.run_job('Fix it')", UNKNOWN),
-    "a poll in flight": Phase("client.wait_for_job('job-1')", GOES_ON),
+    "a poll in flight": Phase("client.wait_for_job('job-1')", NOT_SEEN),
     # The answer may not have come through when the phase is said to be reached.
     "between message and poll": Phase(
         f"client.follow_up('job-1', 'And that', {RARELY})", f"{GOES_ON}|{UNKNOWN}", 0, 1
     ),
-    "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", GOES_ON, 0, 1),
+    "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", f"{GOES_ON}|{NOT_SEEN}", 0, 1),
     "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, 0, 1),
     "paused before a retry": Phase("client.get_job('job-1')", "", 0, 1, _refuse),
     "paused before a write is repeated": Phase(

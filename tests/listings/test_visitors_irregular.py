@@ -1,4 +1,4 @@
-"""A service that breaks its own rules: what is a warning, what is a warning, and that no row is lost."""
+"""A service that breaks its own rules: what is a warning, and that no row is lost."""
 
 from __future__ import annotations
 

@@ -194,18 +194,21 @@ def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
     [
         ("socks4://proxy.example:1", "(socks4)"),
         ("socks5h://proxy.example:1", "(socks5h)"),
-        ("http://user:p#ss@", "is not the URL of a proxy"),
+        ("http://user:p#ss@proxy.example:1", "is not the URL of a proxy"),
+        ("http://user:12#p#ss@proxy.example:1", "is not the URL of a proxy"),
+        ("http://user:12/p#ss@proxy.example:1", "is not the URL of a proxy"),
         ('"http://proxy.example:1"', "is not the URL of a proxy"),
         ("http://", "is not the URL of a proxy"),
     ],
 )
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
 def test_a_proxy_of_the_environment_that_cannot_be_used_is_refused_and_not_bypassed(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch, url: str, why: str
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, url: str, why: str, name: str
 ) -> None:
-    by_environment(monkeypatch, url)
+    monkeypatch.setenv(name, url)
     with pytest.raises(ConfigurationError) as caught:
         wire.client(base_url=f"https://{HOST}")
-    assert "the environment's HTTPS_PROXY" in str(caught.value)
+    assert f"the environment's {name} " in str(caught.value)
     assert why in str(caught.value)
     assert "p#ss" not in str(caught.value)
     # It does not count for these.

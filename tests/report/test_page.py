@@ -112,7 +112,7 @@ def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
     }
     html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}, more=more))
     assert (
-        "Not shown, because so it is. This command shows it. It takes 30 requests: <code>docplatform x</code>"
+        "Not shown, because so it is. This command shows it. It takes 30 requests:<code>docplatform x</code>"
         in html
     )
     assert "It is not known which pages changed, because just because." in html

@@ -20,7 +20,7 @@ from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, known_names, wait_options
-from docplatform.cli.output import count, shown
+from docplatform.cli.output import count, printed, shown
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
 
@@ -109,7 +109,11 @@ def fix(
             rows = (
                 found[:first]
                 if first
-                else [row for row in found if _printed(subject(row)) == _printed(wanted)]
+                else [
+                    row
+                    for row in found
+                    if printed(wanted) in (printed(subject(row)), printed(once_name(days, row)))
+                ]
             )
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
@@ -170,11 +174,6 @@ def command(session: Session, days: Days, row: dict[str, Any]) -> str:
 def subject(row: dict[str, Any]) -> str:
     """The problem as an argument of ``--run``: its page, or ``search:`` and the phrase."""
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
-
-
-def _printed(name: str) -> str:
-    """A name without the characters that an output in a code page shows as escapes, so that a printed command can be copied."""
-    return name.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def once_name(days: Days, row: dict[str, Any]) -> str:

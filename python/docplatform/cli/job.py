@@ -14,7 +14,7 @@ import click
 from docplatform import DocPlatformError, JobFailedError
 from docplatform.cli import batch, exits, files, output, phrases
 from docplatform.cli.help import Decorator, Group, number_option, options
-from docplatform.cli.output import say, shown, whole
+from docplatform.cli.output import printed, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_creation, with_job, with_names
 
@@ -192,7 +192,7 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
     The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
     files.check_printing()
-    with session.client() as client, _waiting(session, job, seen=False) as on_poll:
+    with session.client() as client, _waiting(session, job) as on_poll:
         found = client.wait_for_job(job, on_poll=on_poll, **given(how))
     _print_result(session, found)
 
@@ -325,6 +325,8 @@ def _named(session: Session, name: str | None, job: str | None = None) -> Iterat
 def _resolve(client: Client, name: str, found: str | None) -> str:
     """Records what became of a name, and says what. A job is looked for first, because what was recorded cannot be changed."""
     known = {each.name: each for each in known_names(client)}
+    # An output in a code page may have printed it with escapes.
+    name = next((one for one in known if printed(one) == printed(name)), name)
     _, kind, state, recorded, _ = known.get(name, (name, "creation", "unknown", None, None))
     if found is not None and found == recorded and state != "unknown":
         return f"The name {shown(name)} has the job {shown(found)} already; nothing was changed."
@@ -348,21 +350,15 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
 
 
 @contextmanager
-def _waiting(session: Session, job: str, *, seen: bool = True) -> Iterator[Callable[[Job], None]]:
-    """Shows the wait for a job, and how to wait again if it ends early. ``seen``: the job is known to exist."""
+def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
+    """Shows the wait for a job. An interrupt says by itself how to wait again."""
 
     def on_poll(job: Job) -> None:
-        nonlocal seen
-        seen = True
         if not job.is_final:
             progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
     with session.progress(f"Waiting for job {shown(job)}") as progress:
-        try:
-            yield on_poll
-        except KeyboardInterrupt as interrupt:
-            exits.note(interrupt, phrases.goes_on(session.again, job=job, seen=seen))
-            raise
+        yield on_poll
 
 
 def _create(session: Session, prompt: str, name: str | None) -> None:

@@ -50,6 +50,11 @@ def whole(value: object) -> str:
     return shown(value, sys.maxsize)
 
 
+def printed(value: object) -> str:
+    """A name as an output in any code page may show it, so that a name in a printed command is found."""
+    return whole(value).encode("ascii", "backslashreplace").decode("ascii")
+
+
 _owes_document = False
 """Whether a failure is still to be printed as the document of ``--json``."""
 

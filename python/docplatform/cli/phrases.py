@@ -24,6 +24,7 @@ SETTINGS = {
     "max_response_bytes": "the largest answer",
     "max_retry_after": "the longest Retry-After",
     "n": "-n",
+    "of": "--of",
     "period": "period",
     "project_id": "--project",
     "projects": "PROJECT",
@@ -104,7 +105,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "ProxyLogin": "they belong into its URL, in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
-    "SmallerAnswers": "ask for less at a time, with a shorter period or a smaller --page-size",
+    "SmallerAnswers": "ask for less at a time: a shorter period, or a smaller --page-size where the command has it",
     "SupportedProxy": "name one with http:// or https:// there, or unset it to go directly",
     "TemporaryStore": "for a test, name one in a temporary directory",
     "UseHttps": "use https (http is for 127.0.0.1, [::1] and localhost)",
@@ -130,10 +131,10 @@ def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = F
     return f"{how}. Then run this again. Until then it sends nothing."
 
 
-def goes_on(again: Again, *, job: str, seen: bool = True) -> str:
-    """Says that a job keeps running, if the service has shown it, and how to wait for it."""
-    state = "keeps running" if seen else "was not seen yet"
-    return f"Job {shown(job)} {state}. To wait for it: {again('job', 'wait', job=job)}"
+def goes_on(again: Again, *, job: str, runs: bool = True) -> str:
+    """How to wait for a job, and that it keeps running if the service has said so."""
+    told = f"Job {shown(job)} keeps running. To wait for it" if runs else f"To wait for job {shown(job)}"
+    return f"{told}: {again('job', 'wait', job=job)}"
 
 
 LINES: dict[str, Callable[..., str]] = {"ResolveName": resolve, "WaitForJob": goes_on}

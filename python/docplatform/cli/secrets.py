@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from docplatform import ConfigurationError
-from docplatform._native import _api_key
+from docplatform._native import _api_key, _is_like_a_key
 from docplatform.cli.exits import KeyProblemError
 
 VARIABLE = "DOCPLATFORM_API_KEY"
@@ -24,7 +23,6 @@ _KEY = re.compile(
     r"(?<![\w./-])-*[A-Za-z][A-Za-z0-9]*_(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}(?![\w-]|[./]\w)", re.ASCII
 )
 """A text that looks like a key: a prefix, an underscore, a long part with digits and letters. A path or a file with an ending does not."""
-_MIN_WHOLE_KEY = 20
 _MIN_KEY = 8
 """A shorter value of the variable is not searched for, as many words would contain it."""
 
@@ -54,10 +52,8 @@ def is_like_a_key(text: str) -> bool:
 
 
 def may_be_key(file: str) -> bool:
-    """Whether the name of a missing file may be the key itself: it is long, relative, and has no ending and no directory that exists."""
-    path = Path(file)
-    is_file = path.suffix or path.is_absolute() or (path.parent != Path() and path.parent.exists())
-    return len(file) >= _MIN_WHOLE_KEY and not is_file and not os.path.lexists(file)
+    """Whether the name of a missing file may be the key itself."""
+    return not os.path.lexists(file) and _is_like_a_key(file)
 
 
 def may_be_secret(url: str) -> bool:

@@ -34,13 +34,13 @@ impl Running {
         // After this the request can no longer leave, so "not sent" is true.
         self.inbox.state().interrupted = true;
         let error = self.await_answer(py, error);
-        let (job, write, lost) = {
+        let (job, runs, write, lost) = {
             let state = self.inbox.state();
             let lost = state.messages.iter().find_map(|message| match message {
                 InboxMessage::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
             });
-            (state.job.clone(), state.write, lost)
+            (state.job.clone(), state.runs, state.write, lost)
         };
         if let Some(task) = &self.inbox.state().task {
             task.abort();
@@ -62,7 +62,7 @@ impl Running {
                 let shown = safe(&job, MAX_SEGMENT);
                 let what = format!("the call was about job {shown}");
                 about.job_id = Some(shown);
-                message![what, Advice::WaitForJob { job }]
+                message![what, Advice::WaitForJob { job, runs }]
             }
             (None, Some(outcome)) => of_write(outcome, lost),
             (None, None) => return error,

@@ -94,6 +94,8 @@ pub struct InboxState {
     pub progress: Option<u64>,
     pub write: Option<Outcome>,
     pub job: Option<String>,
+    /// Whether the service has said that this job runs.
+    pub runs: bool,
     /// The last snapshot of the job that a failed wait was for.
     pub last: Option<Job>,
     /// Whether its caller was interrupted, with a note on the write. No further request leaves.
@@ -277,8 +279,10 @@ impl Observer for Inbox {
         !state.interrupted
     }
 
-    fn job(&self, id: &Segment) {
-        self.state().job = Some(id.as_str().to_owned());
+    fn job(&self, id: &Segment, runs: bool) {
+        let mut state = self.state();
+        state.job = Some(id.as_str().to_owned());
+        state.runs |= runs;
     }
 
     fn options(&self) -> ObserverOptions {
@@ -314,6 +318,7 @@ impl ExportObserver for Inbox {
 
 impl JobObserver for Inbox {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
+        self.state().runs = job.is_known() && !job.is_final();
         if !self.polls {
             self.check_loop();
             return std::future::ready(()).boxed();

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::BaseUrl;
-use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, Renewal, for_each_option};
+use crate::config::{
+    self, ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, Renewal, for_each_option,
+};
 use crate::http::proxy;
 use crate::python::client::handle::{Handle, read_aside, resolve};
 use crate::python::client::hooks::Hooks;
@@ -154,6 +156,12 @@ pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyRe
         true => Handle::new(py, options, hooks).map(drop),
         false => Ok(options.check().map(drop)?),
     }
+}
+
+/// Whether the name of a missing file may be the API key itself.
+#[pyfunction]
+pub fn _is_like_a_key(file: PathBuf) -> bool {
+    config::is_like_a_key(&file)
 }
 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.

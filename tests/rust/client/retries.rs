@@ -343,7 +343,7 @@ async fn what_never_left_is_no_request() {
         client.stats().snapshot(),
         Snapshot {
             requests: 3,
-            retries: 3,
+            retries: 2,
             waited: 3.0
         }
     );

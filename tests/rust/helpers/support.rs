@@ -118,7 +118,7 @@ impl Observer for Recorder {
         !self.gone.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    fn job(&self, id: &Segment) {
+    fn job(&self, id: &Segment, _runs: bool) {
         self.jobs
             .lock()
             .unwrap()

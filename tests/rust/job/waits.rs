@@ -488,6 +488,14 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
     };
     assert!(wait_for(&script, &rare).await.is_ok());
     assert_eq!(begun.elapsed(), secs(10));
+    // One that is longer than what is left ends it, also if the interval is longer still.
+    let rarer = Wait {
+        timeout: Some(secs(80)),
+        poll_interval: secs(100),
+        ..how()
+    };
+    let error = wait_for(&Script::new([with_retry_after(503, "90")]), &rarer).await;
+    assert_eq!(error.unwrap_err().retry_after, Some(secs(90)));
 
     let script = Script::new([with_retry_after(429, &"9".repeat(40))]);
     assert_eq!(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 HTML = (".html", ".htm", "")
 """File names with these endings are written as HTML; a name without one may be a device's."""
+ROWS = 10
+"""The pages that each list shows, unless -n says otherwise."""
 MARKDOWN = (".md", ".markdown")
 """File names with these endings are written as Markdown."""
 
@@ -46,7 +48,7 @@ MARKDOWN = (".md", ".markdown")
 @number_option(
     "-n",
     "--number",
-    default=10,
+    default=ROWS,
     most=1_000,
     help="How many pages each list shows.",
 )
@@ -116,7 +118,12 @@ def report(
             # A brief has no trend.
             Part.TREND: not brief and every and every != "none",
         },
-        again=_again(name, title, site_url, brief=brief),
+        given={
+            Part.COMPARISON: ("--no-compare",) if no_compare else ("--before", before) if before else (),
+            Part.FIXES: () if feedback is None else ("--feedback" if feedback else "--no-feedback",),
+            Part.TREND: ("--every", every) if every else (),
+        },
+        again=_again(name, title, site_url, number, brief=brief),
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),
         site_url=None if site_url is None else _site(site_url),
@@ -161,9 +168,12 @@ def report(
         raise found.failed
 
 
-def _again(name: str, title: str | None, site_url: str | None, *, brief: bool) -> tuple[str, ...]:
-    """The options of a command that writes the same report again."""
-    given = {"-o": Path(name).name, "--title": title, "--site-url": site_url}
+def _again(
+    name: str, title: str | None, site_url: str | None, number: int, *, brief: bool
+) -> tuple[str, ...]:
+    """The options of a command that writes the same report again, but for those of its parts."""
+    rows = None if number == ROWS else str(number)
+    given = {"-n": rows, "-o": Path(name).name, "--title": title, "--site-url": site_url}
     options = [word for option, value in given.items() if value is not None for word in (option, value)]
     return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
 

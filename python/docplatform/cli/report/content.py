@@ -269,7 +269,7 @@ def _trend(report: Report) -> Iterator[Section]:
         why = [f"Not shown, because {report.left_out[Part.TREND]}."]
         if Part.TREND in report.more:
             line, cost = report.more[Part.TREND]
-            why += [f" This command shows it. It takes {cost}: ", Command(line)]
+            why += [f" This command shows it. It takes {cost}:", Command(line)]
         yield Section(title, "", [Paragraph(why, quiet=True)])
 
 

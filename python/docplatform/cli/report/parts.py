@@ -60,8 +60,10 @@ class Asked:
     """``True`` for a part that an option asks for: its cost is not limited, and its failure is the command's. ``False`` for one that an option excludes."""
     title: str | None = None
     site_url: str | None = None
+    given: Mapping[Part, tuple[str, ...]] = field(default_factory=dict)
+    """The options of the parts, as they were given."""
     again: tuple[str, ...] = ()
-    """The options of a command that writes this report again."""
+    """The other options of a command that writes this report again."""
 
 
 @dataclass
@@ -79,6 +81,8 @@ class Ahead:
     """The length of the trend's slices."""
     trend: tuple[date, date] | None = None
     """The days of the trend."""
+    needed: dict[Part, int] = field(default_factory=dict)
+    """The requests of each part, by the newest figures."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is missing that no option excludes."""
     more: dict[Part, tuple[str, str]] = field(default_factory=dict)
@@ -91,21 +95,23 @@ class Ahead:
 
     def afford(self, part: Part, requests: int) -> bool:
         """Whether a part is read. It is left out if it costs too much and no option asks for it."""
+        self.needed[part] = requests
         left = self.client.stats.budget_left
         few = left is None or requests <= left
         if self.asked.wishes.get(part) or (few and requests <= MAX_UNASKED):
             return True
         why = "too little of the request budget is left"
-        self.offer(
-            part, f"that takes {self._bound(part)}{count(requests, 'more request')}" if few else why, requests
-        )
+        self.offer(part, f"that takes {self._bound(part)}{count(requests, 'more request')}" if few else why)
         return False
 
-    def offer(self, part: Part, why: str, requests: int) -> None:
-        """Leaves a planned part out, and names the command that adds it."""
+    def offer(self, part: Part, why: str) -> None:
+        """Leaves a part out whose cost is known, and names the command that adds it."""
+        requests = self.needed[part]
         hours = self.client._hours(requests)
         waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
-        self.more[part] = self._command(part), self._bound(part) + count(requests, "request") + waits
+        # Without a store, the command reads all the other parts again.
+        more = "" if self.session.store is not None else " more than this report"
+        self.more[part] = self._command(part), f"{self._bound(part)}{count(requests, 'request')}{more}{waits}"
         self.leave_out(part, why)
 
     def _bound(self, part: Part) -> str:
@@ -126,7 +132,8 @@ class Ahead:
             option = ("--feedback",)
         elif self.every is not None:
             option = "--every", self.every
-        return self.shared.again("report", period, *option, *self.asked.again)
+        options = chain.from_iterable({**self.asked.given, part: option}.values())
+        return self.shared.again("report", period, *options, *self.asked.again)
 
     @property
     def shared(self) -> Session:

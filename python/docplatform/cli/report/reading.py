@@ -209,10 +209,11 @@ class _Reading:
             with self._counted(what or parts.NAMES[part]), self._session.progress(text) as progress:
                 yield progress
         except DocPlatformError as error:
-            ahead = self._ahead
+            ahead, remedy = self._ahead, ""
             match error:
-                case BudgetError() | RateLimitError() if part in ahead.plans:
-                    ahead.offer(part, LIMIT, sum(plan.requests for plan in ahead.plans[part]))
+                case BudgetError() | RateLimitError() if part in ahead.needed:
+                    ahead.offer(part, LIMIT)
+                    remedy = ahead.remedy(part)
                 case BudgetError() | RateLimitError():
                     ahead.leave_out(part, LIMIT)
                 case AuthenticationError() | PermissionDeniedError():
@@ -223,8 +224,8 @@ class _Reading:
                 self.found.failed = self.found.failed or error
             else:
                 # No part waits for the budget unless its option is given, so the advice is the command with that option.
-                remedy = ahead.remedy(part)
-                said = shown(phrases.sentence(error, self._session.again, advises=not remedy))
+                advises = not isinstance(error, BudgetError)
+                said = shown(phrases.sentence(error, self._session.again, advises=advises))
                 self._session.say(f"Left out: {parts.NAMES[part]}. {said}.{remedy}")
 
     def _affords(self, part: Part, requests: int) -> bool:
