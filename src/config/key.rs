@@ -168,7 +168,7 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
 }
 
 /// Whether the name of a missing file may be a key: it is long and relative, and has no short ending and no directory that exists.
-pub fn is_like_a_key(name: &Path) -> bool {
+pub(crate) fn is_like_a_key(name: &Path) -> bool {
     let is_ending = |ending: &OsStr| ending.len() <= MAX_ENDING;
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY;
     let is_long = is_long && !name.extension().is_some_and(is_ending);

@@ -96,7 +96,7 @@ PHASES = {
         f"client.follow_up('job-1', 'And that', {RARELY})", f"{GOES_ON}|{UNKNOWN}", 0, 1
     ),
     "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", f"{GOES_ON}|{NOT_SEEN}", 0, 1),
-    "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, 0, 1),
+    "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", f"{GOES_ON}|{NOT_SEEN}", 0, 1),
     "paused before a retry": Phase("client.get_job('job-1')", "", 0, 1, _refuse),
     "paused before a write is repeated": Phase(
         "client.create_job('Fix it')", f"{UNKNOWN}|outcome: rejected", 0, 1, _refuse

@@ -352,7 +352,7 @@ async fn what_never_left_is_no_request() {
         client.stats().snapshot(),
         Snapshot {
             requests: 4,
-            retries: 3,
+            retries: 2,
             waited: 3.0
         }
     );
