@@ -107,22 +107,8 @@ fn advice(advice: &Advice) -> String {
             by_path,
         } => {
             let range = format!("date_from={date_from:?}, date_to={date_to:?}");
-            let project = quoted(project);
-            let call = match every {
-                Some(every) => {
-                    let by_path = bool_literal(*by_path);
-                    let listing = match listing.as_str() {
-                        "visitors" => String::new(),
-                        other => format!(", listing={other:?}"),
-                    };
-                    format!("sync({project}, {range}, every={every:?}, by_path={by_path}{listing})")
-                }
-                None if *by_path => format!("{listing}({range}, project_id={project}).collect()"),
-                None => format!(
-                    "{}_totals({range}, project_id={project})",
-                    listing.trim_end_matches('s')
-                ),
-            };
+            let every = every.as_ref().map(|every| format!("every={every:?}"));
+            let call = fetch(listing, &quoted(project), &range, every, *by_path);
             return format!("fetch them with client.{call}");
         }
         Advice::FetchSlices { every } => {
@@ -188,6 +174,31 @@ fn advice(advice: &Advice) -> String {
         }
     };
     text.to_owned()
+}
+
+/// The call that fetches a range. Project, range and `every` are written as arguments.
+fn fetch(
+    listing: &str,
+    project: &str,
+    range: &str,
+    every: Option<String>,
+    by_path: bool,
+) -> String {
+    match every {
+        Some(every) => {
+            let by_path = bool_literal(by_path);
+            let listing = match listing {
+                "visitors" => String::new(),
+                other => format!(", listing={other:?}"),
+            };
+            format!("sync({project}, {range}, {every}, by_path={by_path}{listing})")
+        }
+        None if by_path => format!("{listing}({range}, project_id={project}).collect()"),
+        None => format!(
+            "{}_totals({range}, project_id={project})",
+            listing.trim_end_matches('s')
+        ),
+    }
 }
 
 /// The calls that record the outcome of a name, which is a literal.
