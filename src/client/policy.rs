@@ -125,7 +125,7 @@ pub enum RetryPlan {
 }
 
 /// Decides what follows attempt `number` (1 for the first) with `time_left` until the deadline.
-/// `unit` is a random number from 0 to 1.
+/// `unit` gives random numbers from 0 to 1.
 pub fn plan(
     pace: Option<Pace>,
     refusal: Refusal,

@@ -31,7 +31,7 @@ pub(super) struct Tries {
     sent_at: Millis,
     /// How long the latest attempt lasted.
     elapsed: Duration,
-    /// How long the latest attempt waited before it was sent.
+    /// The pauses before the latest attempt.
     waited: Duration,
     pub(super) key: ApiKey,
     /// Whether a 401 led to a second key.

@@ -207,7 +207,7 @@ fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
     match job {
         Some(job) if exists => {
             let call = call(&quoted(job));
-            format!("{call} to use this job, or use another name for another one")
+            format!("{call} to use what was done, or use another name to do it again")
         }
         Some(job) => format!(
             "{} if the message arrived, or {} if it did not after some minutes",

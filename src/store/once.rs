@@ -237,8 +237,8 @@ impl OnceNames {
     /// - `false`: there is no such name, another outcome is known, its message is for another job, or another name has the job.
     /// - `None`: its request is under way.
     ///
-    /// If only another owner at this address has the name, its job is recorded for this owner, too. Without a job, the name is freed
-    /// there.
+    /// If only another owner at this address has the name, the job is recorded for this owner, and the other's record stays as it was. Without a
+    /// job, the name is freed there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let write = self.0.writing(move |transaction, client| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;

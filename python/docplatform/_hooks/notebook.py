@@ -130,7 +130,7 @@ _LONG_WORD = 30
 
 
 def _style(name: str, values: Sequence[object]) -> str:
-    """The CSS of a column: numbers to the right, long texts wrapped between words, days never wrapped."""
+    """The CSS of a column: whole numbers to the right, texts wrapped (within very long words, too), all others never wrapped."""
     values = [value for value in values if value is not None]
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return "text-align: right"

@@ -44,7 +44,7 @@ class Moved(NamedTuple):
     per: str = ""
     """``day`` or ``working day``, if the change is that of the readers per day."""
     more: str = ""
-    """The plain change, if the calendar may explain a part of it."""
+    """The plain change, if the calendar may explain a part of it or nothing is certain; then also the change per day, if that differs."""
 
     @property
     def by(self) -> str:

@@ -121,7 +121,7 @@ def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = F
     sent, never = ("the job", "--never-created") if job is None else ("the message", "--never-sent")
     found = again(*named, "--job", job or "ID")
     if job is not None and exists:
-        return f"To use that job under this name: `{found}`, then run this again. For another job, use another name."
+        return f"To use what was done under this name: `{found}`, then run this again. To do it again, use another name."
     how = (
         f"Find the job on the platform, and record it: `{found}`"
         if exists

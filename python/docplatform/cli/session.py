@@ -137,7 +137,7 @@ class Session:
     ca_bundle: str | None = None
     job_path: str | None = None
     """For commands about jobs."""
-    # For commands that read a store.
+    # For commands with a store or a budget.
     store: str | None = None
     requests_per_hour: int | None = None
     reserve: int | None = None

@@ -192,7 +192,7 @@ async fn handles_share_the_throttle_and_other_clients_do_not() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn another_key_address_or_connection_needs_a_client_of_its_own() {
+async fn another_key_address_or_connection_cannot_use_the_same_connections() {
     let client = client(&Script::new::<Step>([]));
     for other in [
         Options {
