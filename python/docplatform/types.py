@@ -374,7 +374,7 @@ class SyncReport(NamedTuple):
         cached: Slices that the store had already.
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.
-        rows: Rows that were put into the store.
+        rows: Rows in the store of the slices that it worked on, with those of an earlier run that broke off.
         left: The least number of requests that are still to be sent; 0 if everything was fetched.
         hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 

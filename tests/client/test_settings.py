@@ -196,3 +196,10 @@ def test_a_relative_ca_bundle_is_the_same_file_in_any_folder(
     monkeypatch.chdir(tmp_path)
     client.with_options(connect_timeout=1)
     pickle.loads(pickled)
+
+
+def test_an_argument_of_calls_is_no_setting(face: Face) -> None:
+    with pytest.raises(
+        TypeError, match='"on_budget" is not a setting of a docplatform client: give it to each call'
+    ):
+        face.make(on_budget="stop")

@@ -83,7 +83,10 @@ macro_rules! python_options {
                 $(stringify!($option) => options.$option = OptionValue::read(name, value)?,)*
                 _ => {
                     let known = vec!["api_key", "on_attempt", $(stringify!($option)),*];
-                    let meant = convert::nearest(value.py(), name, known)?;
+                    let meant = match name {
+                        "on_budget" => ": give it to each call".to_owned(),
+                        _ => convert::nearest(value.py(), name, known)?,
+                    };
                     return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client{meant}")));
                 }
             }
