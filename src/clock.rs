@@ -24,7 +24,8 @@ impl Clock {
         Self::new(SystemTime::now)
     }
 
-    /// The time of day at this moment, advanced by tokio's clock: for what never leaves the process.
+    /// The time of day at this moment, advanced by tokio's clock: for what never leaves the
+    /// process.
     pub fn steady() -> Self {
         let (wall, begun) = (SystemTime::now(), Instant::now());
         Self::new(move || wall + begun.elapsed())

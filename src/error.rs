@@ -1,5 +1,6 @@
-//! The one error of the crate: what happened, what it means for a write, and what was tried. The texts of failed calls are made in
-//! `client/messages.rs`, and each face renders them: `python/words.rs`, and `cli/phrases.py` of the command line.
+//! The one error of the crate: what happened, what it means for a write, and what was tried. The
+//! texts of failed calls are made in `client/messages.rs`, and each face renders them:
+//! `python/words.rs`, and `cli/phrases.py` of the command line.
 
 use std::fmt;
 use std::time::Duration;
@@ -77,7 +78,8 @@ named_enum! {
         Rejected = "rejected",
         /// Bytes may have left, and no answer says whether the write happened.
         Unknown = "unknown",
-        /// It happened: the object that was asked for came. It cannot be read, the wait for it failed, or the call was interrupted.
+        /// It happened: the object that was asked for came. It cannot be read, the wait for it
+        /// failed, or the call was interrupted.
         Applied = "applied",
     }
 }

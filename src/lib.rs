@@ -1,5 +1,5 @@
-//! The client for a documentation platform: a core that knows the service and not Python, and under the feature
-//! `python` a thin layer that knows Python and leaves HTTP to the core.
+//! The client for a documentation platform: a core that knows the service and not Python, and under
+//! the feature `python` a thin layer that knows Python and leaves HTTP to the core.
 
 pub mod budget;
 pub mod client;
@@ -18,8 +18,8 @@ pub mod store;
 pub mod table;
 pub mod text;
 
-/// Locks `mutex`, also after a panic elsewhere: nothing in this crate is left half done in one, and none is held over an
-/// await.
+/// Locks `mutex`, also after a panic elsewhere: nothing in this crate is left half done in one, and
+/// none is held over an await.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()

@@ -1,4 +1,5 @@
-//! The ledger in the store: an [`Account`] is read, changed by the policy and written back in one transaction.
+//! The ledger in the store: an [`Account`] is read, changed by the policy and written back in one
+//! transaction.
 
 use rusqlite::{Connection, Transaction};
 
@@ -7,13 +8,14 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account, whole, wire, write};
 
-/// The greatest difference between the clocks of two processes. A request is kept for this time after it stops counting. One that is
-/// further ahead does not count.
+/// The greatest difference between the clocks of two processes. A request is kept for this time
+/// after it stops counting. One that is further ahead does not count.
 const MAX_CLOCK_ERROR: Millis = 24 * 3_600_000;
 /// The latest time in a store, so that sums cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
-/// Changes the account of `owner`. No other process changes it meanwhile. The clock is read after the wait for the lock.
+/// Changes the account of `owner`. No other process changes it meanwhile. The clock is read after
+/// the wait for the lock.
 pub(crate) fn change<T>(
     connection: &mut Connection,
     owner: &Owner,
@@ -73,8 +75,8 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
         };
         account.announced.insert(row.get(0)?, announced);
     }
-    // Numbers are rows, so they count over all accounts. The first one is random: a process whose file was deleted must not
-    // settle a request of the next file.
+    // Numbers are rows, so they count over all accounts. The first one is random: a process whose
+    // file was deleted must not settle a request of the next file.
     let last = "SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request";
     let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;
     account.next = last.saturating_add(1);

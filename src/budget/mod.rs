@@ -1,7 +1,8 @@
 //! The request budget: how many requests an hour may be sent by all who share a ledger.
 //!
-//! [`policy`] decides. This file applies it to a ledger: in the store, for all processes of the machine, or in memory, for
-//! one client. A [`Ticket`] is a request's entry. It is made before the request is sent, so that in doubt the request counts.
+//! [`policy`] decides. This file applies it to a ledger: in the store, for all processes of the
+//! machine, or in memory, for one client. A [`Ticket`] is a request's entry. It is made before the
+//! request is sent, so that in doubt the request counts.
 
 pub mod ledger;
 pub mod policy;
@@ -42,14 +43,16 @@ struct LedgerState {
     clock: Clock,
     /// The store, and the account's owner in it; `None` in memory.
     store: Option<(Store, Owner)>,
-    /// The account. With a store, as it was last read or written, for questions that must not read the file.
+    /// The account. With a store, as it was last read or written, for questions that must not read
+    /// the file.
     seen: Mutex<Option<Account>>,
-    /// Ends of requests that are not written yet. After a failure they are written with the next request.
+    /// Ends of requests that are not written yet. After a failure they are written with the next
+    /// request.
     owed: Mutex<Vec<EndedRequest>>,
     /// The reason why they could not be written, until it is logged.
     fault: Mutex<Option<Error>>,
-    /// The end of the wait that the service asked this client for. It holds although the file may be deleted meanwhile,
-    /// and the clock set.
+    /// The end of the wait that the service asked this client for. It holds although the file may
+    /// be deleted meanwhile, and the clock set.
     asked_until: Mutex<Option<Instant>>,
 }
 
@@ -80,8 +83,8 @@ pub struct Slot {
     pub at: Timestamp,
     /// The wait until then.
     pub wait: Duration,
-    /// Whether the service refused a request, or said that none is left. Otherwise the budget is spent, or requests under way may use
-    /// what is left.
+    /// Whether the service refused a request, or said that none is left. Otherwise the budget is
+    /// spent, or requests under way may use what is left.
     pub by_service: bool,
 }
 
@@ -128,8 +131,8 @@ impl Budget {
         self.terms.per_hour - self.terms.reserve
     }
 
-    /// Asks for one request. It waits only for the ledger, until `deadline` at the latest, and never for the budget: `Err` has the next
-    /// time at which it may grant one.
+    /// Asks for one request. It waits only for the ledger, until `deadline` at the latest, and
+    /// never for the budget: `Err` has the next time at which it may grant one.
     pub async fn acquire(&self, deadline: Instant) -> Result<Result<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
         let Some((store, _)) = &self.ledger.0.store else {
@@ -164,8 +167,9 @@ impl Budget {
         Ok(self.left_as_seen().unwrap_or(0))
     }
 
-    /// How many requests would be granted now, as far as this process knows. It reads no file, so it does not include
-    /// requests of others since this client last asked for one. `None` if the client has not read the ledger yet.
+    /// How many requests would be granted now, as far as this process knows. It reads no file, so
+    /// it does not include requests of others since this client last asked for one. `None` if the
+    /// client has not read the ledger yet.
     pub fn left_as_seen(&self) -> Option<u64> {
         let state = &self.ledger.0;
         let left = |account: &Account| account.left(self.terms, state.clock.now());
@@ -283,7 +287,8 @@ impl Ticket {
         }
     }
 
-    /// The service may count the request after this call. A ticket that is dropped earlier is withdrawn.
+    /// The service may count the request after this call. A ticket that is dropped earlier is
+    /// withdrawn.
     pub fn sending(&mut self) {
         self.outcome = Some(RequestEnd::default());
     }
@@ -309,7 +314,8 @@ impl Drop for Ticket {
 }
 
 impl Slot {
-    /// The pause before the budget is asked again. It is short, because clocks are set, machines sleep, and requests under way end.
+    /// The pause before the budget is asked again. It is short, because clocks are set, machines
+    /// sleep, and requests under way end.
     pub fn pause(&self) -> Duration {
         /// Each question reads the ledger once.
         const MAX_PAUSE: Duration = Duration::from_secs(30);

@@ -1,12 +1,13 @@
 //! The policy of the budget, without I/O: it works on a ledger in a file or in memory.
 //!
-//! It is unknown how a service counts: over the last hour or by the hours of a clock, when a request arrives or when it is
-//! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
-//! its entry, made before it is sent, until an hour after its answer. The service counts it somewhere between sending and answering.
+//! It is unknown how a service counts: over the last hour or by the hours of a clock, when a
+//! request arrives or when it is answered, with or without refused requests. At most N requests in
+//! *any* hour is right in each case. A request counts from its entry, made before it is sent, until
+//! an hour after its answer. The service counts it somewhere between sending and answering.
 //!
-//! Clocks of processes may differ by hours. A new entry is never earlier than those before it, so that the other processes count it. No
-//! process changes an entry of another, and each lets entries expire by its own clock. So a clock that is ahead frees nothing that
-//! others have spent.
+//! Clocks of processes may differ by hours. A new entry is never earlier than those before it, so
+//! that the other processes count it. No process changes an entry of another, and each lets entries
+//! expire by its own clock. So a clock that is ahead frees nothing that others have spent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +18,8 @@ use crate::http::rate_limit::Quota;
 
 /// An hour and a second, in milliseconds. The second is for services that count in whole seconds.
 pub const HOUR: Millis = 3_601_000;
-/// If a process died before it recorded an answer, the answer may have come at least this long after the entry.
+/// If a process died before it recorded an answer, the answer may have come at least this long
+/// after the entry.
 const MIN_PATIENCE: Millis = 60_000;
 /// A wait or a reset that the service names is believed for at most this time.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
@@ -92,8 +94,8 @@ const QUOTA: &str = "quota";
 pub struct Hold {
     /// The earliest time at which it is granted.
     pub until: Millis,
-    /// Whether the service refused a request or said that none is left. Otherwise the budget is spent, or requests under way may use
-    /// what is left.
+    /// Whether the service refused a request or said that none is left. Otherwise the budget is
+    /// spent, or requests under way may use what is left.
     pub by_service: bool,
 }
 
@@ -117,7 +119,8 @@ impl RequestEnd {
 }
 
 impl Account {
-    /// Enters a request and returns its number, if the terms grant one. Otherwise returns the wait before the next.
+    /// Enters a request and returns its number, if the terms grant one. Otherwise returns the wait
+    /// before the next.
     pub fn acquire(&mut self, terms: Terms, now: Millis) -> Result<i64, Hold> {
         self.tidy(now);
         if self.left(terms, now) == 0 {
@@ -159,7 +162,8 @@ impl Account {
             .count() as u64
     }
 
-    /// Enters a refusal that lasts another `left`, if the ledger does not know it: its file may have been deleted.
+    /// Enters a refusal that lasts another `left`, if the ledger does not know it: its file may
+    /// have been deleted.
     pub(crate) fn still_refused(&mut self, now: Millis, left: Millis) {
         let refusal = Announced {
             at: now,
@@ -177,7 +181,8 @@ impl Account {
     /// Records the answer to the request `number`, and what the service said in it about its limit.
     pub fn settle(&mut self, number: i64, outcome: &RequestEnd, now: Millis) {
         self.tidy(now);
-        // Without its entry, the request counts as begun first, so that its statement replaces no newer one.
+        // Without its entry, the request counts as begun first, so that its statement replaces no
+        // newer one.
         let begun = self.entries.get_mut(&number).map_or(0, |entry| {
             entry.answered = Some(now.max(entry.at));
             entry.at
@@ -197,7 +202,8 @@ impl Account {
             self.announced.insert(REFUSAL.to_owned(), refusal);
         }
         let Some(quota) = outcome.quota else {
-            // The answer says nothing about the limit. The service may have counted this request after its latest statement.
+            // The answer says nothing about the limit. The service may have counted this request
+            // after its latest statement.
             for announced in self.announced.values_mut() {
                 announced.remaining = announced.remaining.saturating_sub(1);
             }
@@ -209,7 +215,8 @@ impl Account {
             remaining: quota.remaining,
         };
         let known = self.announced.entry(QUOTA.to_owned()).or_insert(announced);
-        // Answers may come in any order. A request that began before the latest statement can only lower what is left.
+        // Answers may come in any order. A request that began before the latest statement can only
+        // lower what is left.
         *known = if begun >= known.at {
             announced
         } else {
@@ -247,7 +254,8 @@ impl Account {
                 1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
             };
-            // If only our reserve is left, the budget holds the request back. If nothing is left, the service does.
+            // If only our reserve is left, the budget holds the request back. If nothing is left,
+            // the service does.
             Hold {
                 until,
                 by_service: announced.remaining == 0,

@@ -1,5 +1,5 @@
-//! Admission: the waits of a call before its request. It waits for its turn among equal calls, the throttle (a 429 or 503), the budget,
-//! a permit, and a note in its journal.
+//! Admission: the waits of a call before its request. It waits for its turn among equal calls, the
+//! throttle (a 429 or 503), the budget, a permit, and a note in its journal.
 
 use std::time::Duration;
 
@@ -20,9 +20,11 @@ pub(super) struct Permit<'a> {
 }
 
 impl Client {
-    /// Returns when the call may send, with its permits and the budget's grant, and adds its pauses to `waited`. The time spent waiting for the budget is added to
-    /// `deadline`; the time spent waiting for a locked ledger is not. The permit in flight comes after the ledger, so that a locked
-    /// ledger uses none up; only the journal's note comes later. [`messages::not_admitted`] completes its errors.
+    /// Returns when the call may send, with its permits and the budget's grant, and adds its pauses
+    /// to `waited`. The time spent waiting for the budget is added to `deadline`; the time spent
+    /// waiting for a locked ledger is not. The permit in flight comes after the ledger, so that a
+    /// locked ledger uses none up; only the journal's note comes later. [`messages::not_admitted`]
+    /// completes its errors.
     pub(super) async fn admit<'a>(
         &'a self,
         call: &Call,
@@ -35,15 +37,16 @@ impl Client {
             true => &self.shared.writes,
             false => &self.shared.reads,
         };
-        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message has no ledger: its 429 throttles new
-        // jobs, too.
+        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message
+        // has no ledger: its 429 throttles new jobs, too.
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {
             if let Some(flight) = &call.flight {
                 flight.enter(*deadline, observer).await?;
             }
-            // A request that leaves after `latest` has no time for its answer. A write would only leave an unknown outcome.
+            // A request that leaves after `latest` has no time for its answer. A write would only
+            // leave an unknown outcome.
             let latest = deadline.checked_sub(MIN_TIME_LEFT).unwrap_or(*deadline);
             let had_time = Instant::now() < latest;
             if let Some(throttled) = throttled() {
@@ -104,8 +107,8 @@ impl Client {
             if let Some(journal) = &call.journal {
                 journal.begin(*deadline).await?;
             }
-            // A locked store or a suspended process may have used up the time, and another call may have been throttled.
-            // Nothing waits after this check.
+            // A locked store or a suspended process may have used up the time, and another call may
+            // have been throttled. Nothing waits after this check.
             let now = Instant::now();
             // A call that began without that time may use all of its deadline.
             let is_late = now > latest && (had_time || now >= *deadline);

@@ -206,7 +206,8 @@ impl Client {
         let success = incoming.status.is_success();
         let (cap, patience) = match success {
             true => (call.cap, until),
-            // The head tells that it is a refusal. Its text is worth a moment, and not the whole timeout.
+            // The head tells that it is a refusal. Its text is worth a moment, and not the whole
+            // timeout.
             false => (
                 MAX_ERROR_BODY,
                 until.min(Instant::now() + MAX_ERROR_BODY_TIME),
@@ -277,8 +278,8 @@ impl Client {
     }
 }
 
-/// A request's entry in the ledger and in the call's journal, until its answer comes. If the attempt ends earlier, the entries stay
-/// only if the request left.
+/// A request's entry in the ledger and in the call's journal, until its answer comes. If the
+/// attempt ends earlier, the entries stay only if the request left.
 struct EntryGuard<'a> {
     ticket: Option<Ticket>,
     departure: Departure,
@@ -295,8 +296,8 @@ impl Drop for EntryGuard<'_> {
     }
 }
 
-/// The output of `future`, unless it takes until `until`. After a stop of the process its timers are over, and an answer that came
-/// in time is still in its socket. It is read.
+/// The output of `future`, unless it takes until `until`. After a stop of the process its timers
+/// are over, and an answer that came in time is still in its socket. It is read.
 async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     if let Ok(done) = timeout_at(until, &mut future).await {
@@ -331,7 +332,8 @@ async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Byte
     if let Some(body) = next.take_if(|body| Some(body.len()) == length && body.len() <= cap) {
         return Ok(body);
     }
-    // Reserve what the service announces, up to a limit, so that the body is not copied while it grows.
+    // Reserve what the service announces, up to a limit, so that the body is not copied while it
+    // grows.
     let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(MAX_PREALLOCATION));
     while let Some(chunk) = next {
         let room = cap - body.len();
@@ -346,7 +348,8 @@ async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Byte
             return Err(BodyError::Unusable(reason, body.into()));
         }
         if body.capacity() - body.len() < chunk.len() {
-            // The capacity doubles up to the cap, so that a huge answer takes no more memory than allowed.
+            // The capacity doubles up to the cap, so that a huge answer takes no more memory than
+            // allowed.
             let wanted = (body.capacity() * 2).max(body.len() + chunk.len()).min(cap);
             body.reserve_exact(wanted - body.len());
         }

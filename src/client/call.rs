@@ -55,20 +55,22 @@ pub struct Call {
     pub flight: Option<Arc<dyn SingleFlight>>,
 }
 
-/// A note about a write. It outlives the process, and is there whenever the write may have happened.
+/// A note about a write. It outlives the process, and is there whenever the write may have
+/// happened.
 pub trait Journal: Send + Sync {
-    /// Notes that an attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk. The
-    /// text of an error follows "not sent".
+    /// Notes that an attempt is about to leave, at `deadline` at the latest. Nothing is sent before
+    /// the note is on the disk. The text of an error follows "not sent".
     fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>>;
 
     /// Notes that nothing happened, as is proven.
     fn nothing_happened(&self);
 }
 
-/// A request that several calls want at the same time. One of them sends it, and the others wait for its answer.
+/// A request that several calls want at the same time. One of them sends it, and the others wait
+/// for its answer.
 pub trait SingleFlight: Send + Sync {
-    /// Waits until this call may send it, until `deadline` at the latest. Fails if another call has got the answer. The text of
-    /// an error follows "not sent".
+    /// Waits until this call may send it, until `deadline` at the latest. Fails if another call has
+    /// got the answer. The text of an error follows "not sent".
     fn enter<'a>(
         &'a self,
         deadline: Instant,

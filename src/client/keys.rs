@@ -1,5 +1,5 @@
-//! The API key in use. Where it is a function, the caller is asked for it before the first request, and again after a 401. A key's
-//! file is read again after a 401.
+//! The API key in use. Where it is a function, the caller is asked for it before the first request,
+//! and again after a 401. A key's file is read again after a 401.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,8 @@ impl Keys {
         known.last().filter(|key| refused != Some(key)).cloned()
     }
 
-    /// Takes a `key` that replaces the `refused` one, and returns the key in use. It is another one if that came meanwhile.
+    /// Takes a `key` that replaces the `refused` one, and returns the key in use. It is another one
+    /// if that came meanwhile.
     fn put(&self, key: ApiKey, refused: Option<&ApiKey>) -> ApiKey {
         let mut known = lock(&self.0);
         if let Some(newer) = known.last().filter(|key| refused != Some(key)) {
@@ -69,7 +70,8 @@ impl KeyRequest {
         newer.map(|key| self.answer(key)).is_some()
     }
 
-    /// Takes the key that the function returned, unless another caller brought a newer one meanwhile.
+    /// Takes the key that the function returned, unless another caller brought a newer one
+    /// meanwhile.
     pub fn answer(&self, key: ApiKey) {
         let key = self.shared.keys.put(key, self.refused.as_ref());
         // The call may have ended meanwhile.
@@ -141,8 +143,8 @@ impl Client {
         key.filter(|key| key != refused)
     }
 
-    /// The key that the caller's function returns. The deadline does not run meanwhile, because the caller of a prefetched page
-    /// may come late.
+    /// The key that the caller's function returns. The deadline does not run meanwhile, because the
+    /// caller of a prefetched page may come late.
     async fn ask(
         &self,
         refused: Option<&ApiKey>,

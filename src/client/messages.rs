@@ -1,4 +1,5 @@
-//! Failures in words: log lines, and the errors that users see. Only `not_admitted` decides something: the outcome.
+//! Failures in words: log lines, and the errors that users see. Only `not_admitted` decides
+//! something: the outcome.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,7 +24,8 @@ const MAX_MESSAGE: usize = 500;
 const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
 const MAX_SEARCHED: usize = 4096;
-/// A run of this many characters identifies a prompt, wherever it stands, if a service echoes only a part.
+/// A run of this many characters identifies a prompt, wherever it stands, if a service echoes only
+/// a part.
 const PROMPT_PREFIX: usize = 24;
 
 /// Why nothing is sent after a `Retry-After`.
@@ -88,8 +90,8 @@ pub(crate) fn answered(call: &Call, client: &Client, head: &Head, attempt: Attem
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that is not admitted. `why` is the end of its text. The last attempt that was sent says whether the call was
-/// answered.
+/// The error of a call that is not admitted. `why` is the end of its text. The last attempt that
+/// was sent says whether the call was answered.
 pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> Error {
     let sent = attempts.iter().rfind(|attempt| attempt.sent);
     let (arrived, refused) = (sent.is_some(), sent.and_then(|attempt| attempt.status));
@@ -291,7 +293,8 @@ impl Failed<'_> {
         }
     }
 
-    /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not be found.
+    /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not
+    /// be found.
     fn clip(&self, body: &[u8]) -> String {
         let body = String::from_utf8_lossy(body);
         let body = redacted(self.call, self.client, &body);
@@ -423,7 +426,8 @@ fn header(call: &Call, client: &Client, value: &str) -> String {
     text::safe(&redacted(call, client, value), MAX_HEADER)
 }
 
-/// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
+/// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another
+/// call.
 fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
     let prompt = call

@@ -1,5 +1,5 @@
-//! The client: its settings, and what it and its handles share. [`Client::fetch`], on which [`Client::call`] rests, is the only way to the
-//! transport.
+//! The client: its settings, and what it and its handles share. [`Client::fetch`], on which
+//! [`Client::call`] rests, is the only way to the transport.
 
 pub mod admission;
 pub mod messages;
@@ -42,7 +42,8 @@ pub use keys::KeyRequest;
 pub use retry::Received;
 pub use stats::{Snapshot, Stats};
 
-/// The state that a client shares with its handles at one address with one key. Their connections may differ.
+/// The state that a client shares with its handles at one address with one key. Their connections
+/// may differ.
 struct Shared {
     reads: Permits,
     writes: Permits,
@@ -139,8 +140,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with connections of its own. `jitter` gives random numbers from 0 to 1. Without a store it keeps its budget by
-    /// itself.
+    /// A client with connections of its own. `jitter` gives random numbers from 0 to 1. Without a
+    /// store it keeps its budget by itself.
     pub fn new(
         settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
@@ -168,8 +169,8 @@ impl Client {
         }
     }
 
-    /// A second handle with other settings on the same connections, throttle and counts; `None` if the
-    /// change needs connections or a store of its own.
+    /// A second handle with other settings on the same connections, throttle and counts; `None` if
+    /// the change needs connections or a store of its own.
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
@@ -180,8 +181,9 @@ impl Client {
         })
     }
 
-    /// A second handle on connections of its own. It keeps within the same limits: throttle, permits and the retry quota, and
-    /// the budget where its store is the same; `None` if the change makes it another user of the service.
+    /// A second handle on connections of its own. It keeps within the same limits: throttle,
+    /// permits and the retry quota, and the budget where its store is the same; `None` if the
+    /// change makes it another user of the service.
     pub fn apart(
         &self,
         settings: impl Into<Arc<Settings>>,

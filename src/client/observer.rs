@@ -1,4 +1,5 @@
-//! Reports of a running call to its caller. The caller shows them in a log, a callback or an exception's note.
+//! Reports of a running call to its caller. The caller shows them in a log, a callback or an
+//! exception's note.
 
 use std::any::Any;
 use std::fmt;
@@ -24,7 +25,8 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy)]
 pub enum Level {
-    /// Details. A success is noted only for an observer whose [`ObserverOptions::debugs`] is true, a request for the key always.
+    /// Details. A success is noted only for an observer whose [`ObserverOptions::debugs`] is true,
+    /// a request for the key always.
     Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
@@ -126,7 +128,8 @@ impl Waiting {
     }
 }
 
-/// A wait for another call, with pauses between two checks. Its end is unknown. It is logged after a while, and again once it is long.
+/// A wait for another call, with pauses between two checks. Its end is unknown. It is logged after
+/// a while, and again once it is long.
 pub(crate) struct OpenWait {
     why: &'static str,
     fields: LogFields,
@@ -261,15 +264,16 @@ pub trait Observer: Send + Sync {
     /// The outcome of the write that is under way or was answered. `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
-    /// Asks whether a write may leave, right before it does. Its outcome is unknown after that. `false`: the caller was
-    /// interrupted, and knows that nothing was sent.
+    /// Asks whether a write may leave, right before it does. Its outcome is unknown after that.
+    /// `false`: the caller was interrupted, and knows that nothing was sent.
     fn leaves(&self) -> bool {
         self.write(Some(Outcome::Unknown));
         true
     }
 
-    /// Gets the job of a creation, a message or a wait, and whether it is known to run, for the note of an interrupt. Called before the write counts as applied,
-    /// so that at any moment the job or the outcome is known.
+    /// Gets the job of a creation, a message or a wait, and whether it is known to run, for the
+    /// note of an interrupt. Called before the write counts as applied, so that at any moment the
+    /// job or the outcome is known.
     fn job(&self, _id: &Segment, _runs: bool) {}
 
     /// Gets the span of a call that has ended.

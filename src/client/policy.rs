@@ -1,4 +1,5 @@
-//! The retry policy: what a failure means, whether it is tried again, and after how long. The loop that asks it is in `retry.rs`.
+//! The retry policy: what a failure means, whether it is tried again, and after how long. The loop
+//! that asks it is in `retry.rs`.
 
 use std::time::Duration;
 
@@ -51,7 +52,8 @@ pub struct Verdict {
     pub retry: Option<Pace>,
 }
 
-/// The table of the retry policy. A write is retried only if the failure proves that it did not happen.
+/// The table of the retry policy. A write is retried only if the failure proves that it did not
+/// happen.
 pub fn judge(write: bool, failure: &Failure) -> Verdict {
     use Outcome::{Applied, NotSent, Rejected, Unknown};
     let (kind, outcome, retry) = match (failure, write) {
@@ -152,7 +154,8 @@ pub fn plan(
         return RetryPlan::Deadline;
     }
     if refusal.in_ledger && refusal.stops && refusal.retry_after.is_none_or(|wait| wait > pause) {
-        // The ledger would refuse the retry after the pause as well, or for a second more, so the call fails now.
+        // The ledger would refuse the retry after the pause as well, or for a second more, so the
+        // call fails now.
         pause = Duration::ZERO;
     }
     RetryPlan::Pause(pause)
@@ -167,14 +170,16 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
     doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// The time that is added to a wait that the service asked for, so that clients do not all return at the same moment.
+/// The time that is added to a wait that the service asked for, so that clients do not all return
+/// at the same moment.
 pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
     (retry_after / 10)
         .min(Duration::from_secs(5))
         .mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.
+/// The retry quota of one client and origin: when most calls fail, retries stop and only first
+/// attempts go on.
 #[derive(Debug)]
 pub struct RetryQuota {
     tokens: u32,

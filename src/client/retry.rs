@@ -1,4 +1,5 @@
-//! The retry loop: the attempts of a call until one succeeds. `policy.rs` decides what follows a failure.
+//! The retry loop: the attempts of a call until one succeeds. `policy.rs` decides what follows a
+//! failure.
 
 use std::time::Duration;
 
@@ -141,7 +142,8 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// Like [`Client::call`], without reading the answer. The time spent waiting for the budget is added to `deadline`.
+    /// Like [`Client::call`], without reading the answer. The time spent waiting for the budget is
+    /// added to `deadline`.
     pub(crate) async fn fetch(
         &self,
         call: Call,
@@ -211,7 +213,8 @@ impl Client {
             }
             let begun = Instant::now();
             tries.sent_at = self.now();
-            // Boxed, so that thousands of waiting calls are small, and only those under way are large.
+            // Boxed, so that thousands of waiting calls are small, and only those under way are
+            // large.
             let answer =
                 Box::pin(self.attempt(call, url.clone(), ticket, tries, *deadline, observer)).await;
             tries.elapsed = begun.elapsed();
@@ -228,7 +231,8 @@ impl Client {
                 call.nothing_happened();
             }
             let status = failure.head().map(|head| head.status);
-            // A 401 comes before anything is done, so even a write may be sent again. This happens once, with a new key.
+            // A 401 comes before anything is done, so even a write may be sent again. This happens
+            // once, with a new key.
             if status == Some(401) && !tries.renewed {
                 drop(permit);
                 if let Some(newer) = Box::pin(self.newer_key(&tries.key, deadline, observer)).await
@@ -245,7 +249,8 @@ impl Client {
                 stops: self.on_budget == WaitOrStop::Stop,
             };
             let pace = report.verdict.retry;
-            // The repetition with a new key does not use up `max_retries`. Logs and statistics count it.
+            // The repetition with a new key does not use up `max_retries`. Logs and statistics
+            // count it.
             let retries = number - u32::from(tries.renewed);
             let time_left = deadline.saturating_duration_since(Instant::now());
             let (limits, jitter) = (self.settings.limits, || self.jitter());

@@ -13,7 +13,8 @@ pub struct Stats {
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Requests that left this machine, retries included; a connection that could not be made is none.
+    /// Requests that left this machine, retries included; a connection that could not be made is
+    /// none.
     pub requests: u64,
     pub retries: u64,
     /// Seconds spent in pauses.

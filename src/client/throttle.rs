@@ -1,5 +1,5 @@
-//! The throttle: until when each kind of call has to wait after a 429 or 503 with `Retry-After`. `attempt.rs` records it, and
-//! `admission.rs` waits.
+//! The throttle: until when each kind of call has to wait after a 429 or 503 with `Retry-After`.
+//! `attempt.rs` records it, and `admission.rs` waits.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -44,12 +44,14 @@ pub struct Throttled {
 }
 
 /// The throttles of one origin and key, which a client shares with its handles. Each lane has two:
-/// the first holds every call, and the second is in the ledger of the refused call as well. Calls with a ledger skip it; a ledger of new jobs is for one project.
+/// the first holds every call, and the second is in the ledger of the refused call as well. Calls
+/// with a ledger skip it; a ledger of new jobs is for one project.
 #[derive(Debug, Default)]
 pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 
 impl Throttle {
-    /// The throttle of `lane`, if its calls have to wait. Calls with a ledger skip the second throttle.
+    /// The throttle of `lane`, if its calls have to wait. Calls with a ledger skip the second
+    /// throttle.
     pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
         let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
         let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));

@@ -76,12 +76,14 @@ pub struct Terms {
     pub per_hour: u64,
     /// Requests of that hour that are left to others.
     pub reserve: u64,
-    /// The longest time from a request's entry to its answer: the request may wait for other calls before it is sent.
+    /// The longest time from a request's entry to its answer: the request may wait for other calls
+    /// before it is sent.
     pub patience: Millis,
 }
 
 impl Terms {
-    /// `per_hour` requests an hour, less the `reserve` for others. `None` if that leaves no request.
+    /// `per_hour` requests an hour, less the `reserve` for others. `None` if that leaves no
+    /// request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
         (reserve < per_hour).then_some(Self {
             per_hour,

@@ -39,7 +39,8 @@ const MAX_SHOWN_PATH: usize = 300;
 /// The bytes of a key's fingerprint: enough that no two keys share one.
 const FINGERPRINT: usize = 16;
 
-/// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
+/// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best
+/// effort).
 #[derive(Clone, Debug)]
 pub struct ApiKey(SecretString);
 
@@ -51,7 +52,8 @@ pub enum Renewal {
     Never,
     /// Its file is read again.
     File(PathBuf),
-    /// A function of the user's is called, for the first key as well. The number tells functions apart.
+    /// A function of the user's is called, for the first key as well. The number tells functions
+    /// apart.
     Function(u64),
 }
 
@@ -130,7 +132,8 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// A fingerprint that tells keys apart, for a holder of `salt`. The key cannot be computed from it.
+    /// A fingerprint that tells keys apart, for a holder of `salt`. The key cannot be computed from
+    /// it.
     pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
         let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
         let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
@@ -167,7 +170,8 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a missing file may be a key: it is long and relative, and has no short ending and no directory that exists.
+/// Whether the name of a missing file may be a key: it is long and relative, and has no short
+/// ending and no directory that exists.
 pub(crate) fn is_like_a_key(name: &Path) -> bool {
     let is_ending = |ending: &OsStr| ending.len() <= MAX_ENDING;
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY;

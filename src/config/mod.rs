@@ -1,4 +1,5 @@
-//! The checked settings of a client. [`Options`] is what a user gives; [`Options::validate`] makes [`Settings`] of it.
+//! The checked settings of a client. [`Options`] is what a user gives; [`Options::validate`] makes
+//! [`Settings`] of it.
 
 pub mod account;
 pub mod url;
@@ -30,7 +31,8 @@ pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
 /// Shorter values of headers are not searched for as secrets.
 const MIN_SECRET_HEADER: usize = 8;
 
-/// Checked settings. Printing them shows no secret. [`Options`] describes the fields that have the same names.
+/// Checked settings. Printing them shows no secret. [`Options`] describes the fields that have the
+/// same names.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `None`: the function of [`Renewal::Function`] is asked for it.
@@ -64,7 +66,8 @@ pub struct Settings {
 pub struct Limits {
     /// Retries after the first attempt.
     pub max_retries: u32,
-    /// The longest `Retry-After` after which a call retries. A budget, a throttle and a wait for a job may wait longer.
+    /// The longest `Retry-After` after which a call retries. A budget, a throttle and a wait for a
+    /// job may wait longer.
     pub max_retry_after: Duration,
 }
 
@@ -77,7 +80,8 @@ pub struct StoreSettings {
 }
 
 impl Settings {
-    /// The name of the secret that `text` repeats, as it is or encoded: one of `keys`, or a value of the user's headers.
+    /// The name of the secret that `text` repeats, as it is or encoded: one of `keys`, or a value
+    /// of the user's headers.
     pub(crate) fn secret_in(&self, text: &str, keys: &[ApiKey]) -> Option<&'static str> {
         [text, &redact::decoded(text)].into_iter().find_map(|text| {
             if keys.iter().any(|key| key.is_in(text)) {
@@ -94,7 +98,8 @@ impl Settings {
     }
 }
 
-/// The settings of a connection pool: two clients share one only if these, the key and the address are the same.
+/// The settings of a connection pool: two clients share one only if these, the key and the address
+/// are the same.
 #[derive(Debug, Clone)]
 pub struct Wire {
     pub connect_timeout: Duration,

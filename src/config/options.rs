@@ -35,7 +35,8 @@ macro_rules! for_each_option {
             timeout: f64 = 30.0;
             /// Seconds to resolve, connect and shake hands.
             connect_timeout: f64 = 5.0;
-            /// Seconds for one call or one page, with its retries and pauses; waits for the budget do not count.
+            /// Seconds for one call or one page, with its retries and pauses; waits for the budget
+            /// do not count.
             deadline: f64 = 90.0;
             /// Retries after the first attempt.
             max_retries: u32 = 2;
@@ -55,13 +56,13 @@ macro_rules! for_each_option {
             max_response_bytes: u64 = 32 * 1024 * 1024;
             /// Where a job is read.
             job_path: String = "/v2/agent/{project_id}/job/{id}".to_owned();
-            /// Analytics requests an hour, over all who share the ledger. From the environment if `None`; without that, no
-            /// budget is kept.
+            /// Analytics requests an hour, over all who share the ledger. From the environment if
+            /// `None`; without that, no budget is kept.
             requests_per_hour: Option<u64> = None;
             /// Requests of that hour that are left to others; from the environment if `None`.
             reserve: Option<u64> = None;
-            /// Jobs created in an hour in each project, over all who share the ledger. From the environment if `None`; without
-            /// that, no such budget is kept.
+            /// Jobs created in an hour in each project, over all who share the ledger. From the
+            /// environment if `None`; without that, no such budget is kept.
             jobs_per_hour: Option<u64> = None;
             /// The path of the store; from the environment if `None`.
             store: Option<PathBuf> = None;
@@ -69,8 +70,8 @@ macro_rules! for_each_option {
             settle_days: u32 = 2;
             /// Whether ranges in the store are fetched again.
             refresh: bool = false;
-            /// The store's name for a budget that several keys share. From the environment if `None`; without that, the key
-            /// stands for it.
+            /// The store's name for a budget that several keys share. From the environment if
+            /// `None`; without that, the key stands for it.
             organization: Option<String> = None;
         }
     };
@@ -80,11 +81,13 @@ pub(crate) use for_each_option;
 
 macro_rules! define_options {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
-        /// The options as the user gave them, unchecked. A client keeps them to make handles and copies.
+        /// The options as the user gave them, unchecked. A client keeps them to make handles and
+        /// copies.
         #[derive(Debug, Clone)]
         pub struct Options {
             $($(#[$doc])* pub $name: $type,)*
-            /// The settings that came from the environment, each with its variable, which errors name.
+            /// The settings that came from the environment, each with its variable, which errors
+            /// name.
             pub from_env: Vec<(&'static str, &'static str)>,
             /// The source of a newer key.
             pub renewal: Renewal,
@@ -158,14 +161,16 @@ impl Options {
                 Advice::TemporaryStore {},
             ]);
         }
-        // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
+        // Absolute paths name the same files after the working directory changes, and after
+        // unpickling elsewhere.
         let key_file = match &mut self.renewal {
             Renewal::File(path) => Some(path),
             _ => None,
         };
         let paths = [self.store.as_mut(), self.ca_bundle.as_mut(), key_file];
         for path in paths.into_iter().flatten() {
-            // An empty path cannot be made absolute: it means no store, even if the environment names one.
+            // An empty path cannot be made absolute: it means no store, even if the environment
+            // names one.
             if let Ok(whole) = std::path::absolute(&*path) {
                 *path = whole;
             }
@@ -208,7 +213,8 @@ impl Options {
         self.api_key.as_ref().map(parse).transpose()
     }
 
-    /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
+    /// Where the value of `setting` came from, as errors name it: the argument, or the
+    /// environment's variable.
     pub(crate) fn name_of(&self, setting: Setting) -> Message {
         self.variable_of(setting)
             .map_or_else(|| setting.into(), Message::from)

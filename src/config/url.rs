@@ -7,7 +7,8 @@ use crate::error::{Error, Result, refuse};
 use crate::text::message::{Advice, Message, Setting, message};
 use crate::text::safe;
 
-/// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are percent-encoded.
+/// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are
+/// percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -71,7 +72,8 @@ fn forbidden(c: char) -> bool {
     c.is_control() || c.is_whitespace() || matches!(c, '/' | '\\' | '?' | '#' | '%')
 }
 
-/// A path with `{project_id}` and `{id}` still in it. Logs and errors show this, not the filled-in path.
+/// A path with `{project_id}` and `{id}` still in it. Logs and errors show this, not the filled-in
+/// path.
 #[derive(Debug, Clone)]
 pub struct Template(String);
 

@@ -32,7 +32,8 @@ impl Moment {
             );
             Error::argument(message![what.clone(), why])
         };
-        // Python's dates begin with the year 1, and a year with a sign may have more digits than four.
+        // Python's dates begin with the year 1, and a year with a sign may have more digits than
+        // four.
         if text.starts_with("0000") || !text.starts_with(|first: char| first.is_ascii_digit()) {
             return Err(fail());
         }
@@ -77,8 +78,9 @@ impl Moment {
         &self.text
     }
 
-    /// The time at which a range that ends here is `days` in the past; `None` if the end is beyond the calendar. Dates are taken as
-    /// UTC, because the service's time zone is unknown; the days make up for the difference.
+    /// The time at which a range that ends here is `days` in the past; `None` if the end is beyond
+    /// the calendar. Dates are taken as UTC, because the service's time zone is unknown; the days
+    /// make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
         let end = self.in_utc()?.as_millisecond();
         end.checked_add(Millis::from(days) * 86_400_000)
@@ -94,7 +96,8 @@ impl Moment {
 
 const A_DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// Refuses an empty range. The service's time zone is unknown, so that a date and an instant are only compared to a day.
+/// Refuses an empty range. The service's time zone is unknown, so that a date and an instant are
+/// only compared to a day.
 pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     let (Some(from), Some(to)) = (from, to) else {
         return Ok(());
@@ -120,7 +123,8 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     Ok(())
 }
 
-/// A date-time in an answer: ISO 8601, in UTC where it has no offset. Leap seconds are refused, as no `datetime` can hold one.
+/// A date-time in an answer: ISO 8601, in UTC where it has no offset. Leap seconds are refused, as
+/// no `datetime` can hold one.
 pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if let Some(instant) = usual_instant(text) {
         return Ok(instant);
@@ -146,8 +150,8 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     })
 }
 
-/// An instant as services write it, such as `2026-01-31T12:00:00.000Z`. It has a fast path, because a table may have a million.
-/// `None` leaves everything else to the parser for all of ISO 8601.
+/// An instant as services write it, such as `2026-01-31T12:00:00.000Z`. It has a fast path, because
+/// a table may have a million. `None` leaves everything else to the parser for all of ISO 8601.
 fn usual_instant(text: &str) -> Option<Timestamp> {
     let is_like = |form: &str| {
         let mut pairs = text.bytes().zip(form.bytes());

@@ -1,4 +1,5 @@
-//! Periods as people name them ("2026-01", "last week"): the days they have, their names, and the period before each.
+//! Periods as people name them ("2026-01", "last week"): the days they have, their names, and the
+//! period before each.
 
 use std::str::FromStr;
 
@@ -102,7 +103,8 @@ pub struct Period {
 }
 
 impl Period {
-    /// Reads a period as people write it. Relative periods consist of whole days in UTC, without `today`.
+    /// Reads a period as people write it. Relative periods consist of whole days in UTC, without
+    /// `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
         let refuse = |text: &str, why| {
             let what = format!(" {:?}{why}", safe(text, 60));
@@ -141,7 +143,8 @@ impl Period {
         }
     }
 
-    /// The period of the same kind before it, or as many days before it. `None` if it would begin before the year 1.
+    /// The period of the same kind before it, or as many days before it. `None` if it would begin
+    /// before the year 1.
     pub fn before(self) -> Option<Self> {
         let span = self.kind.span();
         let span = span.unwrap_or_else(|| i64::from(self.days.count()).days());
@@ -151,7 +154,8 @@ impl Period {
         })
     }
 
-    /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
+    /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`,
+    /// `15 January to 14 February 2026`.
     pub fn name(self) -> String {
         const WHOLE_DATE: &str = "%-d %B %Y";
         let Slice { from, to } = self.days;
@@ -179,7 +183,8 @@ impl Period {
     }
 }
 
-/// A single period; `words` is in lower case. An error is the end of a sentence that begins with the period.
+/// A single period; `words` is in lower case. An error is the end of a sentence that begins with
+/// the period.
 fn named(words: &str, today: Date) -> Result<Period, String> {
     let now = words.strip_prefix("this ").and_then(calendar_kind);
     if now.is_some() || words == "today" {
@@ -210,7 +215,8 @@ fn before_today(kind: PeriodKind, number: i64, today: Date) -> Option<Period> {
     let days = before(kind.first(today)?, span)?;
     let kind = match kind {
         _ if number == 1 => kind,
-        // Four weeks stay four weeks where they happen to be a month, so that four weeks are before them.
+        // Four weeks stay four weeks where they happen to be a month, so that four weeks are before
+        // them.
         PeriodKind::Day | PeriodKind::Week => PeriodKind::Days,
         _ => return Some(Period::of(days)),
     };

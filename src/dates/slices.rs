@@ -41,7 +41,8 @@ impl Slice {
     }
 }
 
-/// The slices of a range of whole days; a single one if `every` is `None`. The first and the last are cut to fit.
+/// The slices of a range of whole days; a single one if `every` is `None`. The first and the last
+/// are cut to fit.
 pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Slice>> {
     let (mut from, to) = (
         from.whole_day(Setting::DateFrom)?,
@@ -65,7 +66,8 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     Ok(slices)
 }
 
-/// The slices that are a whole day, week or month; an error if there is none. Without `every`, all of them.
+/// The slices that are a whole day, week or month; an error if there is none. Without `every`, all
+/// of them.
 pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
     if let Some(every) = every {
         slices.retain(|days| every.is_whole(*days));
@@ -80,7 +82,8 @@ pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>>
     Ok(slices)
 }
 
-/// The slices that have begun by `today`; an error if there is none. A later slice would cost a request and have no rows.
+/// The slices that have begun by `today`; an error if there is none. A later slice would cost a
+/// request and have no rows.
 pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Vec<Slice>> {
     if every.is_some() {
         slices.retain(|days| days.from <= today);

@@ -1,4 +1,5 @@
-//! The position of an export as a small JSON text. Another process can continue from it. It contains no secret.
+//! The position of an export as a small JSON text. Another process can continue from it. It
+//! contains no secret.
 
 use std::sync::Arc;
 
@@ -14,11 +15,12 @@ use crate::text::message::{Setting, message};
 
 /// The version of the text that is written and read.
 const CHECKPOINT_VERSION: u32 = 1;
-/// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for. A row has at least two bytes
-/// in an answer and 16 in the text, so an answer of 32 MiB does not make it longer than this.
+/// The longest text that is read. A checkpoint grows if a service sends more rows than were asked
+/// for. A row has at least two bytes in an answer and 16 in the text, so an answer of 32 MiB does
+/// not make it longer than this.
 const MAX_TEXT: usize = 257 * 1024 * 1024;
-/// How many of the last rows a checkpoint contains if rows have a key, so that the next part finds rows that come twice: two full
-/// pages of visitors, in some 8 KB of text.
+/// How many of the last rows a checkpoint contains if rows have a key, so that the next part finds
+/// rows that come twice: two full pages of visitors, in some 8 KB of text.
 pub const RECENT: usize = 500;
 /// Bytes of a row, before base64.
 const ROW_BYTES: usize = 12;
@@ -51,16 +53,19 @@ pub struct Checkpoint {
     pub done: bool,
     /// The totals that the export began with.
     pub totals: Option<Totals>,
-    /// The last rows that were handed out: see [`RECENT`]. Shared, because a page's position has two checkpoints.
+    /// The last rows that were handed out: see [`RECENT`]. Shared, because a page's position has
+    /// two checkpoints.
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
-    /// Whether a page was shorter or longer than was asked for. Then rows may come twice, and offsets are not positions.
+    /// Whether a page was shorter or longer than was asked for. Then rows may come twice, and
+    /// offsets are not positions.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) irregular: bool,
-    /// How many of the last rows in `seen` the next answers may repeat: the service sends short pages, or the export
-    /// stopped within a page that is requested again.
+    /// How many of the last rows in `seen` the next answers may repeat: the service sends short
+    /// pages, or the export stopped within a page that is requested again.
     pub(crate) near: usize,
-    /// How many of those are rows of the next page itself, if rows have no keys and pages have offsets.
+    /// How many of those are rows of the next page itself, if rows have no keys and pages have
+    /// offsets.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) skip: usize,
 }

@@ -1,5 +1,5 @@
-//! Finds and removes rows that come a second time, because the data moves or the service sends short pages: rows with a key
-//! ([`Seen`]), rows without one ([`overlap`]), and whole pages.
+//! Finds and removes rows that come a second time, because the data moves or the service sends
+//! short pages: rows with a key ([`Seen`]), rows without one ([`overlap`]), and whole pages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -54,13 +54,14 @@ impl Hash for Packed {
     }
 }
 
-/// How many of the first `rows` repeat the last `known` ones. Rows without a key are compared in their order, because two equal rows
-/// may both be right.
+/// How many of the first `rows` repeat the last `known` ones. Rows without a key are compared in
+/// their order, because two equal rows may both be right.
 pub(crate) fn overlap(known: &[Identity], rows: &[Identity]) -> usize {
     let most = known.len().min(rows.len());
     let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
     (1..=most).rev().find(is_end).unwrap_or_else(|| {
-        // A page may be too short to reach the end of the known rows. With equal rows among them, this would be a guess.
+        // A page may be too short to reach the end of the known rows. With equal rows among them,
+        // this would be a guess.
         let different: HashSet<_> = known.iter().map(|row| row.whole).collect();
         let is_within = !rows.is_empty()
             && different.len() == known.len()
@@ -69,7 +70,8 @@ pub(crate) fn overlap(known: &[Identity], rows: &[Identity]) -> usize {
     })
 }
 
-/// The indices of the rows to hand out: without the first `skip` ones that have no key, and without repeats. `None`: all.
+/// The indices of the rows to hand out: without the first `skip` ones that have no key, and without
+/// repeats. `None`: all.
 pub(crate) fn without_repeats(
     identities: &[Identity],
     repeats: &[Repeat],
@@ -102,9 +104,10 @@ struct SeenRow {
     page: u32,
 }
 
-/// A map by hashes, split into parts that grow one at a time, because a single map takes three times its memory while it
-/// grows. The parts have different sizes, so that they do not all grow at once: of 768 shares, part `k` has `2k + 33` (those
-/// between the squares of `k + 16` and `k + 17`).
+/// A map by hashes, split into parts that grow one at a time, because a single map takes three
+/// times its memory while it grows. The parts have different sizes, so that they do not all grow at
+/// once: of 768 shares, part `k` has `2k + 33` (those between the squares of `k + 16` and
+/// `k + 17`).
 #[derive(Debug)]
 struct ShardedMap<T>([HashMap<Packed, T, Hashed>; 16]);
 
@@ -133,8 +136,8 @@ impl<T: Copy> ShardedMap<T> {
     }
 }
 
-/// A page that was read: its rows, and the offset after the last row that it could have had. After that offset its rows come
-/// again only if the data moves; the window is for those.
+/// A page that was read: its rows, and the offset after the last row that it could have had. After
+/// that offset its rows come again only if the data moves; the window is for those.
 #[derive(Debug)]
 struct SeenPage {
     rows: Vec<Identity>,
@@ -146,7 +149,8 @@ struct SeenPage {
 pub(crate) struct Seen {
     /// The last row of each key.
     rows: ShardedMap<SeenRow>,
-    /// Earlier rows of those keys, with other values, and the last page that brought each: few, unless the data moves.
+    /// Earlier rows of those keys, with other values, and the last page that brought each: few,
+    /// unless the data moves.
     earlier: HashMap<Packed, u32, Hashed>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
     pages: VecDeque<SeenPage>,
@@ -165,8 +169,9 @@ impl Seen {
         }
     }
 
-    /// Whether a page with the same keys came before. Keys are compared, or whole rows if they have no key: a service that
-    /// keeps sending the same keys makes an export endless, also if the counts change.
+    /// Whether a page with the same keys came before. Keys are compared, or whole rows if they have
+    /// no key: a service that keeps sending the same keys makes an export endless, also if the
+    /// counts change.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let keys = rows.iter().fold(0_u64, |keys, row| {
             let key = match row.has_key() {
@@ -178,7 +183,8 @@ impl Seen {
         self.fingerprints.insert(keys, ()).is_some()
     }
 
-    /// Remembers the rows of a page, and compares each with earlier ones. Before the offset `until`, short pages can bring them again.
+    /// Remembers the rows of a page, and compares each with earlier ones. Before the offset
+    /// `until`, short pages can bring them again.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;

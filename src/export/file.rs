@@ -67,8 +67,8 @@ impl FileWriter {
         Ok(table.len())
     }
 
-    /// Writes what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file cannot be written. Dropping
-    /// the future leaves the target as it was.
+    /// Writes what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file
+    /// cannot be written. Dropping the future leaves the target as it was.
     pub async fn pages(
         mut self,
         stream: &mut ExportStream,

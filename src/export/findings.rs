@@ -1,4 +1,5 @@
-//! Findings of an export, which its user should know: the service behaved unusually, or the data changed meanwhile.
+//! Findings of an export, which its user should know: the service behaved unusually, or the data
+//! changed meanwhile.
 
 use std::fmt;
 
@@ -15,7 +16,8 @@ pub enum Finding {
     },
     /// Rows came again, unchanged, and were dropped.
     Dropped(u64),
-    /// Rows without a key equal the rows before them, because short pages bring rows again, and were dropped.
+    /// Rows without a key equal the rows before them, because short pages bring rows again, and
+    /// were dropped.
     Overlap {
         rows: u64,
         /// How many rows the first irregular page of this part had, or else this one.
@@ -173,7 +175,8 @@ impl Findings {
         fresh
     }
 
-    /// The page of these days is the last one, although the service has more. Every slice has an entry of its own.
+    /// The page of these days is the last one, although the service has more. Every slice has an
+    /// entry of its own.
     pub(crate) fn cut_off(&mut self, rows: usize, days: Option<Slice>) -> Finding {
         let finding = Finding::CutOff { rows, days };
         self.found.push(finding);
@@ -195,7 +198,8 @@ impl Findings {
         })
     }
 
-    /// Findings from the rows of a page. Repeats because of short pages do not count as changed data.
+    /// Findings from the rows of a page. Repeats because of short pages do not count as changed
+    /// data.
     pub(crate) fn repeats(
         &mut self,
         dropped: usize,

@@ -1,5 +1,5 @@
-//! One request for a page that several calls want at the same time. The others wait for it, in this process and in every other one
-//! that uses the store.
+//! One request for a page that several calls want at the same time. The others wait for it, in this
+//! process and in every other one that uses the store.
 
 use std::mem;
 use std::pin::pin;

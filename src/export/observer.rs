@@ -1,4 +1,5 @@
-//! Reports of a running export to its caller, and the relay between prefetched pages and that caller.
+//! Reports of a running export to its caller, and the relay between prefetched pages and that
+//! caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,8 +19,8 @@ pub trait ExportObserver: Observer {
     fn found(&self, _findings: Vec<Finding>) {}
 }
 
-/// Passes notes on to the caller that waits at the moment, and keeps them while nobody does: a prefetched page
-/// has no caller yet. Counts the requests.
+/// Passes notes on to the caller that waits at the moment, and keeps them while nobody does: a
+/// prefetched page has no caller yet. Counts the requests.
 #[derive(Default)]
 pub struct Relay {
     state: Mutex<RelayState>,
@@ -56,8 +57,8 @@ impl Relay {
         Listening(Arc::clone(self))
     }
 
-    /// For a request that is made now: it is reported like all others, and its span is one of this caller's, even if
-    /// another one listens when it is sent.
+    /// For a request that is made now: it is reported like all others, and its span is one of this
+    /// caller's, even if another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
         let options = ObserverOptions {
             requests: Some(Arc::clone(&self.requests)),

@@ -17,8 +17,8 @@ use crate::store::{Fault, FileLock, StoredPage};
 
 /// A source of pages: the service, or the store.
 pub trait Source: Send + Sync + 'static {
-    /// Gets a page. A source may send `more` as soon as the answer promises another page, so that the next request leaves before this page
-    /// is parsed.
+    /// Gets a page. A source may send `more` as soon as the answer promises another page, so that
+    /// the next request leaves before this page is parsed.
     fn fetch(
         self: Arc<Self>,
         wanted: PageRequest,
@@ -38,7 +38,8 @@ pub struct PageRequest {
     pub cursor: Option<String>,
     /// The most rows.
     pub limit: u32,
-    /// Whether all pages so far were as long as was asked for, so that a row's position is its offset.
+    /// Whether all pages so far were as long as was asked for, so that a row's position is its
+    /// offset.
     pub regular: bool,
 }
 
@@ -84,7 +85,8 @@ impl FetchedPage {
     }
 }
 
-/// The right to fetch a page. After it is dropped, the next call of this client has it, or another process.
+/// The right to fetch a page. After it is dropped, the next call of this client has it, or another
+/// process.
 pub(crate) struct PageLock {
     // Dropped first: the next call in the queue finds the file unlocked.
     pub(super) _file: FileLock,

@@ -1,4 +1,5 @@
-//! Paging, by offset or by cursor: when to stop, guards against a service that breaks its paging rule, prefetch, and the position.
+//! Paging, by offset or by cursor: when to stop, guards against a service that breaks its paging
+//! rule, prefetch, and the position.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -27,7 +28,8 @@ pub const WINDOW: usize = 8;
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages requested in advance. One may not be needed if the page before it cannot be used; above 1, more may not be needed.
+    /// Pages requested in advance. One may not be needed if the page before it cannot be used;
+    /// above 1, more may not be needed.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -59,7 +61,8 @@ pub struct Pager {
     position: ExportPosition,
     handed: u64,
     finished: bool,
-    /// The error that ended the export: the service broke its paging rule, or a strict export found something.
+    /// The error that ended the export: the service broke its paging rule, or a strict export found
+    /// something.
     broken: Option<Error>,
     /// The latest page was full and had no repeats, so the offset of the next one is known.
     is_predictable: bool,
@@ -149,13 +152,14 @@ impl Pager {
         self.findings.totals
     }
 
-    /// Searches for repeats in all pages from now on. A caller that keeps all rows has the memory for it.
+    /// Searches for repeats in all pages from now on. A caller that keeps all rows has the memory
+    /// for it.
     pub fn remember_all(&mut self) {
         self.seen.window = None;
     }
 
-    /// The next page, or `None` at the end. If the future is dropped, its requests are cancelled, and the next call sends
-    /// them again.
+    /// The next page, or `None` at the end. If the future is dropped, its requests are cancelled,
+    /// and the next call sends them again.
     pub async fn next_page(
         &mut self,
         observer: &Arc<dyn ExportObserver>,
@@ -183,8 +187,8 @@ impl Pager {
             waiting.push_back(self.ask(further));
         }
         let came = match next.came().await {
-            // This page was prefetched, and was refused by the budget or the throttle before the caller waited for it. That answer is
-            // old, so the page is requested again.
+            // This page was prefetched, and was refused by the budget or the throttle before the
+            // caller waited for it. That answer is old, so the page is requested again.
             Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
                 self.ask(0).came().await?
             }
@@ -289,8 +293,8 @@ impl Pager {
             .and_then(|left| usize::try_from(left).ok())
             .unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
-        // Whether all rows fit and the next cursor is valid. If not, the checkpoint after its rows is within this
-        // page, or names it again.
+        // Whether all rows fit and the next cursor is valid. If not, the checkpoint after its rows
+        // is within this page, or names it again.
         let whole = fit <= most && cursor.is_ok();
         let mut rows = page.rows;
         let count = fit.min(most);
@@ -339,7 +343,8 @@ impl Pager {
         })
     }
 
-    /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
+    /// The cursor of the next page. A repeated cursor is refused, because the export would never
+    /// end.
     fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
         let place = self.place();
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
@@ -358,7 +363,8 @@ impl Pager {
     /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.place().page_size);
-        // After a short page, or with cursors, only the latest page tells where the next one starts.
+        // After a short page, or with cursors, only the latest page tells where the next one
+        // starts.
         let is_certain = self.position.is_by_position();
         let depth = if is_certain {
             self.paging.prefetch
@@ -381,8 +387,8 @@ impl Pager {
         let left = self.rows_left().map(|left| left.saturating_sub(further));
         let page_size = u64::from(place.page_size);
         let offset = place.offset.saturating_add(further);
-        // A full page is requested if some of its rows may be repeats: after a short page, after a page that was handed out in part,
-        // or if the listing has one page.
+        // A full page is requested if some of its rows may be repeats: after a short page, after a
+        // page that was handed out in part, or if the listing has one page.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
         let again = self.position.may_repeat() || is_one_page;
         let room = left.filter(|_| !again).unwrap_or(page_size).min(page_size);

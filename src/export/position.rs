@@ -16,8 +16,8 @@ use crate::listing::rows::Identity;
 pub struct PagePosition {
     /// The position before the page's first row.
     pub(super) before: Checkpoint,
-    /// The position after its last row; `None` if rows were held back at its end, or the next cursor is not
-    /// valid.
+    /// The position after its last row; `None` if rows were held back at its end, or the next
+    /// cursor is not valid.
     pub(super) after: Option<Checkpoint>,
     /// The rows that are handed out.
     pub(super) rows: Vec<Identity>,
@@ -29,7 +29,8 @@ pub struct PagePosition {
     pub(super) limit: usize,
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
     pub(super) overlap: usize,
-    /// The positions in the answer of the rows that are handed out; `None` if these are simply the first ones.
+    /// The positions in the answer of the rows that are handed out; `None` if these are simply the
+    /// first ones.
     pub(super) kept: Option<Box<[u32]>>,
     /// Whether all its rows are handed out, and the next cursor is valid.
     pub(super) whole: bool,
@@ -91,8 +92,9 @@ pub(crate) struct ExportPosition {
     pub(crate) place: Checkpoint,
     /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
-    /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are rows of the page in
-    /// whose middle the export stopped; it may now come as several shorter pages.
+    /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are
+    /// rows of the page in whose middle the export stopped; it may now come as several shorter
+    /// pages.
     pub(crate) skip: usize,
     /// Whether the pages' offsets tell them apart.
     pub(crate) by_offset: bool,
@@ -132,8 +134,8 @@ impl ExportPosition {
         self.days().or_else(|| self.place.listing.range())
     }
 
-    /// The identities of the next page's rows within the whole export. Rows that sum up their slice, and rows without keys, are
-    /// different rows in each slice.
+    /// The identities of the next page's rows within the whole export. Rows that sum up their
+    /// slice, and rows without keys, are different rows in each slice.
     pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
@@ -147,7 +149,8 @@ impl ExportPosition {
         identities
     }
 
-    /// How many of the next page's first rows repeat the last rows of short pages, if they have no key.
+    /// How many of the next page's first rows repeat the last rows of short pages, if they have no
+    /// key.
     pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
         if !self.place.irregular || rows.iter().any(Identity::has_key) {
             return 0;
@@ -178,13 +181,14 @@ impl ExportPosition {
 
     /// Moves on after a page, and completes its position.
     pub(crate) fn step(&mut self, page: &mut PagePosition) {
-        // Totals are part of the first checkpoint, so that an export resumed within this page sees them change.
+        // Totals are part of the first checkpoint, so that an export resumed within this page sees
+        // them change.
         self.place.totals = self.place.totals.or(page.totals);
         page.before = self.place.clone();
         let is_short = page.received < page.limit;
         self.place.irregular |= self.by_offset && page.has_more && page.received != page.limit;
-        // Most exports end with a short last page, and so does one that leaves rows out: the next part has to know the
-        // rows, as their positions may be no offsets.
+        // Most exports end with a short last page, and so does one that leaves rows out: the next
+        // part has to know the rows, as their positions may be no offsets.
         page.by_row = self.place.irregular || !self.by_offset || is_short;
         if page.by_row {
             page.kept = None;

@@ -25,7 +25,8 @@ use crate::text::message::{Advice, Setting, message};
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
-/// The number of first bytes that are compared with the body before. Equal first rows mean that the same page came again.
+/// The number of first bytes that are compared with the body before. Equal first rows mean that the
+/// same page came again.
 const MAX_COMPARED: usize = 1024;
 
 /// Whether the service may have refused the cursor that it was sent.
@@ -37,7 +38,8 @@ pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
 pub struct ServicePages {
     pub client: Client,
     pub listing: Listing,
-    /// A hash of the last body's first bytes. A body that comes again promises nothing, because the export would never end.
+    /// A hash of the last body's first bytes. A body that comes again promises nothing, because the
+    /// export would never end.
     last: AtomicU64,
     /// Whether the service found a cursor and the dates too long.
     is_too_long: AtomicBool,
@@ -88,8 +90,8 @@ impl ServicePages {
         })
     }
 
-    /// Fetches a page without parsing it. If the service finds the cursor and the dates too long, this request and all later
-    /// ones send the cursor alone.
+    /// Fetches a page without parsing it. If the service finds the cursor and the dates too long,
+    /// this request and all later ones send the cursor alone.
     async fn fetch_page(
         &self,
         wanted: &PageRequest,

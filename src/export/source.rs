@@ -36,7 +36,8 @@ const FIRST_ROW: PageRequest = PageRequest {
     regular: true,
 };
 
-/// The totals of a range from the store. Without them, one request for one row, and the store keeps the answer.
+/// The totals of a range from the store. Without them, one request for one row, and the store keeps
+/// the answer.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
     let mut deadline = client.deadline();
     let service = ServicePages::new(client.clone(), listing.clone());

@@ -1,7 +1,8 @@
-//! The pages of a listing: from the store if it has them, otherwise from the service, and kept in the store.
+//! The pages of a listing: from the store if it has them, otherwise from the service, and kept in
+//! the store.
 //!
-//! Whole pages are fetched, counted from the beginning, whichever part is read, so that other readers can use them. Stored rows come in the
-//! pages as they were fetched, with any page size.
+//! Whole pages are fetched, counted from the beginning, whichever part is read, so that other
+//! readers can use them. Stored rows come in the pages as they were fetched, with any page size.
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ use crate::store::{self, Content, Export, Exports, Fault, Range};
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
 
-/// Writes a page that came for `(offset, limit)`. The store finishes the write even if the caller has left. If the write takes
-/// longer than the call may, the rows are handed out before it ends.
+/// Writes a page that came for `(offset, limit)`. The store finishes the write even if the caller
+/// has left. If the write takes longer than the call may, the rows are handed out before it ends.
 pub(super) async fn keep(
     service: &ServicePages,
     exports: &Exports,
@@ -169,8 +170,8 @@ impl StoredPages {
         Ok(export.clone())
     }
 
-    /// Whether the export's pages lead to the wanted one. With cursors, another process may have begun
-    /// the export at another time. Its cursors then lead to other pages.
+    /// Whether the export's pages lead to the wanted one. With cursors, another process may have
+    /// begun the export at another time. Its cursors then lead to other pages.
     async fn is_led_to(&self, export: &Export, wanted: &PageRequest) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else {
             return Ok(true);
@@ -201,8 +202,8 @@ impl StoredPages {
         *lock(&self.leads_to) = cursor.map(|cursor| (export, next, cursor));
     }
 
-    /// The page with the row at an offset, or the offset of the whole page to fetch. The stored page may be longer or shorter than the
-    /// wanted one.
+    /// The page with the row at an offset, or the offset of the whole page to fetch. The stored
+    /// page may be longer or shorter than the wanted one.
     async fn find(
         &self,
         export: &Export,
@@ -221,14 +222,16 @@ impl StoredPages {
             // After the last row, the last page says that there are no more.
             Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
             before => {
-                // Calls count whole pages from there on, so that calls at the same time join, also after a short page.
+                // Calls count whole pages from there on, so that calls at the same time join, also
+                // after a short page.
                 let led_to = before.map_or(0, |page| page.next());
                 Err(offset - offset.saturating_sub(led_to) % u64::from(self.page_size))
             }
         })
     }
 
-    /// Asks the service for a page, and keeps it in an unfinished export. Another call may get it first.
+    /// Asks the service for a page, and keeps it in an unfinished export. Another call may get it
+    /// first.
     async fn ask(
         &self,
         export: Option<&Export>,
@@ -272,7 +275,8 @@ impl StoredPages {
     }
 }
 
-/// How many rows of a page that was asked for `asked` come before the one that is `into` it, and how many are left.
+/// How many rows of a page that was asked for `asked` come before the one that is `into` it, and
+/// how many are left.
 fn left_of(asked: u32, into: u64) -> (usize, u32) {
     let skip = u32::try_from(into).unwrap_or(u32::MAX);
     (skip as usize, asked.saturating_sub(skip))

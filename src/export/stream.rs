@@ -1,5 +1,6 @@
-//! Hands an export to its caller: page by page, as a table, or into a file. No row is lost if a call is abandoned: the
-//! next call starts where that one began, and fetches its pages again. A store saves these requests.
+//! Hands an export to its caller: page by page, as a table, or into a file. No row is lost if a
+//! call is abandoned: the next call starts where that one began, and fetches its pages again. A
+//! store saves these requests.
 
 use std::collections::VecDeque;
 use std::io;
@@ -74,7 +75,8 @@ impl ExportStream {
         }
     }
 
-    /// Gets the next page, which stays until [`ExportStream::take`] takes it; there is none at the end.
+    /// Gets the next page, which stays until [`ExportStream::take`] takes it; there is none at the
+    /// end.
     pub async fn peek(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<()> {
         self.rewind();
         if let Some(turn) = self.next(observer).await? {

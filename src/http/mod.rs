@@ -1,4 +1,5 @@
-//! The trait for sending one request. `reqwest.rs` implements it for the client, and tests have scripted transports.
+//! The trait for sending one request. `reqwest.rs` implements it for the client, and tests have
+//! scripted transports.
 
 use crate::text::message::Message;
 pub mod proxy;
@@ -14,8 +15,8 @@ use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
-/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
-/// client within 64 connections, also while finished connections wait to be closed.
+/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps
+/// one client within 64 connections, also while finished connections wait to be closed.
 pub const MAX_READS: usize = 24;
 /// Writes in flight at one time; each has a connection of its own.
 pub const MAX_WRITES: usize = 12;
@@ -39,8 +40,8 @@ impl fmt::Debug for Outgoing {
     }
 }
 
-/// Decides whether a request leaves. The connection asks before it writes, the attempt when it gives up, and the first
-/// one wins. So the outcome is known, whichever timer ends the attempt.
+/// Decides whether a request leaves. The connection asks before it writes, the attempt when it
+/// gives up, and the first one wins. So the outcome is known, whichever timer ends the attempt.
 #[derive(Clone)]
 pub struct Departure(Arc<Stage>);
 
@@ -67,7 +68,8 @@ impl Departure {
         })
     }
 
-    /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it is ever written.
+    /// For the caller that waits for the answer: gives the request up. `true` proves that no byte
+    /// of it is ever written.
     pub fn withdraw(&self) -> bool {
         !self.0.left.get_or_init(|| false)
     }
@@ -104,7 +106,8 @@ pub enum SendError {
     Unsent {
         /// In words, without the URL.
         reason: Message,
-        /// Trying again cannot help: a fault of TLS, a login that the proxy wants, a request that cannot be made.
+        /// Trying again cannot help: a fault of TLS, a login that the proxy wants, a request that
+        /// cannot be made.
         fatal: bool,
     },
     /// Bytes may have left.
@@ -114,10 +117,11 @@ pub enum SendError {
     },
 }
 
-/// Sends one request once. Follows no redirect, retries nothing, adds no credential but the proxy's.
+/// Sends one request once. Follows no redirect, retries nothing, adds no credential but the
+/// proxy's.
 pub trait Transport: Send + Sync {
-    /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`] allows it. Dropping the
-    /// future drops the connection.
+    /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`]
+    /// allows it. Dropping the future drops the connection.
     fn send(
         &self,
         request: Outgoing,

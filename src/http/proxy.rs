@@ -27,7 +27,8 @@ pub fn of_settings(settings: &Settings) -> Result<Option<ProxyAddress>> {
     }
 }
 
-/// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
+/// The same, of the environment's proxy, which is never used for loopback. It is found as the
+/// transport finds it.
 pub fn of_environment(base: &BaseUrl) -> Result<Option<ProxyAddress>> {
     let uri: Option<Uri> = base.as_str().parse().ok();
     let Some(uri) = uri.filter(|_| !base.is_loopback()) else {
@@ -37,14 +38,16 @@ pub fn of_environment(base: &BaseUrl) -> Result<Option<ProxyAddress>> {
     Ok(Matcher::from_system().intercept(&uri).and_then(of_match))
 }
 
-/// The transport leaves out a proxy that it cannot use, and says nothing. So the variable that counts is checked here.
+/// The transport leaves out a proxy that it cannot use, and says nothing. So the variable that
+/// counts is checked here.
 fn check_environment(uri: &Uri) -> Result<()> {
     let (_, no_proxy) = variable("NO_PROXY");
     let used = |url: &str| {
         let matcher = Matcher::builder().all(url).no(no_proxy.as_str()).build();
         matcher.intercept(uri)
     };
-    // Under CGI, `HTTP_PROXY` may be a header of a stranger's request: the transport reads no variable there.
+    // Under CGI, `HTTP_PROXY` may be a header of a stranger's request: the transport reads no
+    // variable there.
     if std::env::var_os("REQUEST_METHOD").is_some() || used("http://any").is_none() {
         return Ok(());
     }
@@ -60,7 +63,8 @@ fn check_environment(uri: &Uri) -> Result<()> {
         true => url.clone(),
         false => format!("http://{url}"),
     };
-    // A `#`, `?` or `/` in a password ends the host for the transport, which would then show a part of the password as its port.
+    // A `#`, `?` or `/` in a password ends the host for the transport, which would then show a part
+    // of the password as its port.
     let is_plain = |url: &Url| url.path().len() <= 1 && url.query().or(url.fragment()).is_none();
     let proxy = used(&url).filter(|_| Url::parse(&whole).is_ok_and(|url| is_plain(&url)));
     let why = match proxy.as_ref().map(|proxy| proxy.uri().scheme_str()) {
@@ -78,7 +82,8 @@ fn check_environment(uri: &Uri) -> Result<()> {
     ]))
 }
 
-/// The name and value of a variable as the transport reads it: in small letters, if it is not there in capitals.
+/// The name and value of a variable as the transport reads it: in small letters, if it is not there
+/// in capitals.
 fn variable(name: &str) -> (String, String) {
     let names = [name.to_owned(), name.to_ascii_lowercase()];
     let found = names.map(|name| std::env::var(&name).map(|value| (name, value)));

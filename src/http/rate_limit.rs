@@ -1,7 +1,9 @@
-//! Rate-limit headers: how many requests are left, and until when. They may show what other machines spend.
+//! Rate-limit headers: how many requests are left, and until when. They may show what other
+//! machines spend.
 //!
-//! `X-RateLimit-Remaining` with `X-RateLimit-Reset`, and the IETF draft's `RateLimit: "name";r=50;t=30`, are read. All else is
-//! ignored: `Retry-After` and the ledger do the rest.
+//! `X-RateLimit-Remaining` with `X-RateLimit-Reset`, and the IETF draft's
+//! `RateLimit: "name";r=50;t=30`, are read. All else is ignored: `Retry-After` and the ledger do
+//! the rest.
 
 use std::cmp::Reverse;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The transport with reqwest, with its own retries and redirects switched off.
 //!
-//! Each write has a new connection, because an idle one that the server is closing would make its outcome unknown. Reads
-//! use a pool.
+//! Each write has a new connection, because an idle one that the server is closing would make its
+//! outcome unknown. Reads use a pool.
 
 use std::error::Error as StdError;
 use std::io::{self, ErrorKind, Read as _};
@@ -34,7 +34,8 @@ const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);
 const PROXY_407: &str = "tunnel error: proxy authorization required";
 /// The most bytes of a CA bundle that are read. A system's bundle has about 200 KiB.
 const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
-/// How long a peer may not answer at the TCP level before the connection is closed. Elsewhere than on Linux and Android, probes begin after it.
+/// How long a peer may not answer at the TCP level before the connection is closed. Elsewhere than
+/// on Linux and Android, probes begin after it.
 const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 
 /// The connections of one client and its handles.
@@ -131,7 +132,8 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
             );
             return Error::configuration(message![Setting::CaBundle, file]);
         }
-        // The authorities cannot be read. An empty name of a file counts, too, and is a file that is not there.
+        // The authorities cannot be read. An empty name of a file counts, too, and is a file that
+        // is not there.
         let is_set = |name: &&str| std::env::var_os(name).is_some();
         let advice = match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
             None => "install the system's CA certificates".to_owned(),
@@ -181,7 +183,8 @@ impl Transport for HttpTransport {
     }
 }
 
-/// A request's body. hyper asks the body for its end or its data before it writes the head, so the request leaves then.
+/// A request's body. hyper asks the body for its end or its data before it writes the head, so the
+/// request leaves then.
 struct Cargo {
     data: Option<Bytes>,
     departure: Departure,
@@ -203,7 +206,8 @@ impl hyper::body::Body for Cargo {
     }
 
     fn is_end_stream(&self) -> bool {
-        // A request that was given up claims to have a body, so that hyper polls it and fails before it writes the head.
+        // A request that was given up claims to have a body, so that hyper polls it and fails
+        // before it writes the head.
         self.departure.leave() && self.data.is_none()
     }
 
@@ -221,9 +225,9 @@ impl Body for reqwest::Response {
     }
 }
 
-/// Whether a byte was written. Only three things prove that none was: no request could be made of it, the connection was never made, or hyper's
-/// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
-/// request was sent.
+/// Whether a byte was written. Only three things prove that none was: no request could be made of
+/// it, the connection was never made, or hyper's *outermost* error says that it gave the request
+/// back. A TLS error proves nothing, because TLS can also fail after the request was sent.
 fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
@@ -253,7 +257,8 @@ fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
     }
 }
 
-/// An error and its causes, the outermost first. An `io::Error` does not report its inner error as `source`, so look inside.
+/// An error and its causes, the outermost first. An `io::Error` does not report its inner error as
+/// `source`, so look inside.
 fn chain<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {

@@ -8,14 +8,16 @@ use http::header::{DATE, RETRY_AFTER};
 
 use crate::http::rate_limit::number;
 
-/// A `Date` header is ignored unless it is this long after 1970, where clocks start that were never set.
+/// A `Date` header is ignored unless it is this long after 1970, where clocks start that were never
+/// set.
 const PLAUSIBLE: Range<Duration> =
     Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
 
 /// The wait that `headers` ask for, if any, and whether a value could not be understood.
 ///
-/// Digits are seconds, and saturate. A date in one of HTTP's three forms is compared with the answer's own `Date` (with
-/// `wall` if that is missing or absurd); a date in the past is 0. Of several values the longest counts.
+/// Digits are seconds, and saturate. A date in one of HTTP's three forms is compared with the
+/// answer's own `Date` (with `wall` if that is missing or absurd); a date in the past is 0. Of
+/// several values the longest counts.
 pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, bool) {
     let now = answered_at(headers, wall);
     let mut longest = None;
@@ -29,7 +31,8 @@ pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, 
     (longest, malformed)
 }
 
-/// The time of an answer by its own `Date`, or `wall` if that is missing or absurd. Its other dates are compared with it.
+/// The time of an answer by its own `Date`, or `wall` if that is missing or absurd. Its other dates
+/// are compared with it.
 pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
     date(headers).unwrap_or(wall)
 }

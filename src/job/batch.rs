@@ -1,4 +1,5 @@
-//! Many jobs at a time. Each is created and waited for by itself, and its state is known at every moment.
+//! Many jobs at a time. Each is created and waited for by itself, and its state is known at every
+//! moment.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -84,7 +85,8 @@ impl Batch {
         }
     }
 
-    /// The jobs that were begun and not handed out, with their places. Called after the last request has left.
+    /// The jobs that were begun and not handed out, with their places. Called after the last
+    /// request has left.
     pub fn rest(&self) -> Vec<(usize, Ended)> {
         let states = std::mem::take(&mut *lock(&self.states));
         let known = states.into_iter().enumerate();
@@ -119,7 +121,8 @@ impl Batch {
 }
 
 impl JobState {
-    /// The job or error of a job whose caller was interrupted; `None` if it was not begun, or was handed out.
+    /// The job or error of a job whose caller was interrupted; `None` if it was not begun, or was
+    /// handed out.
     fn known(self) -> Option<Ended> {
         let unconfirmed = |outcome, text: String| {
             Err(Error::new(Kind::UnconfirmedWrite, text).with_outcome(Some(outcome)))
@@ -173,7 +176,8 @@ impl Observer for BatchJobObserver<'_> {
     }
 
     fn leaves(&self) -> bool {
-        // The lock covers both steps, so that an interrupted caller finds this request in the states.
+        // The lock covers both steps, so that an interrupted caller finds this request in the
+        // states.
         let mut states = lock(&self.batch.states);
         let leaves = self.all.leaves();
         self.batch.is_over.store(!leaves, Ordering::Relaxed);
@@ -211,7 +215,8 @@ impl JobObserver for BatchJobObserver<'_> {
     }
 }
 
-/// Creates the jobs and waits until each is final, at most `concurrency` at a time. The results are in `batch`.
+/// Creates the jobs and waits until each is final, at most `concurrency` at a time. The results are
+/// in `batch`.
 pub async fn run(
     creating: &Client,
     client: &Client,

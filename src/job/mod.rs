@@ -73,7 +73,8 @@ impl Job {
         self.status == "failed"
     }
 
-    /// Reads a job from a body. `id` and `status` must be there; any other field may be missing or null.
+    /// Reads a job from a body. `id` and `status` must be there; any other field may be missing or
+    /// null.
     pub fn from_value(raw: Value, project: Segment) -> Result<Self, String> {
         if !raw.is_object() {
             return Err(json::wrong_type(&raw, "an object"));

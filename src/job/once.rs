@@ -1,4 +1,5 @@
-//! Creates a job, or sends a message, only once for each name: the name is in the store before the request leaves.
+//! Creates a job, or sends a message, only once for each name: the name is in the store before the
+//! request leaves.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -43,8 +44,8 @@ impl OnceName {
     }
 }
 
-/// Creates a job, or sends a message to the job `to`. If that was done under this name before, it sends nothing and returns
-/// the job of that time.
+/// Creates a job, or sends a message to the job `to`. If that was done under this name before, it
+/// sends nothing and returns the job of that time.
 pub async fn write(
     client: &Client,
     project: Segment,
@@ -84,8 +85,8 @@ pub async fn write(
     });
     let noted = Some(Arc::clone(&creating));
     let result = super::write(client, project, to, prompt, noted, observer).await;
-    // Waits until the notes are on the disk, in case the caller ends its process now. A call whose deadline passed while the
-    // store was locked has none, and waits no longer.
+    // Waits until the notes are on the disk, in case the caller ends its process now. A call whose
+    // deadline passed while the store was locked has none, and waits no longer.
     let written = match creating.noted.load(Ordering::Relaxed) {
         true => names.written().await,
         false => Ok(()),
@@ -133,7 +134,8 @@ pub async fn write(
     }
 }
 
-/// Records the outcome of a name that was unknown: its job, or that nothing was done. Its job may be recorded again.
+/// Records the outcome of a name that was unknown: its job, or that nothing was done. Its job may
+/// be recorded again.
 pub async fn resolve(
     client: &Client,
     project: &Segment,
@@ -183,8 +185,8 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
     })
 }
 
-/// Waits until a name's request is this call's to send, or its job is known. `Err` has the job, and when the request was sent:
-/// the service may not know a new job yet.
+/// Waits until a name's request is this call's to send, or its job is known. `Err` has the job, and
+/// when the request was sent: the service may not know a new job yet.
 async fn claim(
     client: &Client,
     names: &OnceNames,
@@ -257,8 +259,9 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
     })
 }
 
-/// The error of a name whose outcome is unknown, or that another owner used for the same prompt at this address: a key or an
-/// organization that changed is far more likely than two jobs that are the same.
+/// The error of a name whose outcome is unknown, or that another owner used for the same prompt at
+/// this address: a key or an organization that changed is far more likely than two jobs that are
+/// the same.
 fn taken(key: &OnceKey, creation: Creation, is_ours: bool) -> Error {
     let job = creation.job.map(|job| job.id);
     let outcome = match &job {

@@ -1,4 +1,5 @@
-//! The polling loop: it waits for a job with growing intervals, until its status is final or the time is up.
+//! The polling loop: it waits for a job with growing intervals, until its status is final or the
+//! time is up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +66,8 @@ impl WaitOptions {
     /// The longest interval, where none is given.
     pub const MAX_POLL_INTERVAL: f64 = 30.0;
 
-    /// Checks them. If only one interval is given, the other's default adapts. If both are, the first may not be longer.
+    /// Checks them. If only one interval is given, the other's default adapts. If both are, the
+    /// first may not be longer.
     pub fn validate(self) -> Result<Wait> {
         for (name, given) in [
             (Setting::PollInterval, self.poll_interval),
@@ -144,8 +146,8 @@ impl Target {
     }
 }
 
-/// Polls until the job is final. If this call wrote to the job, each error has the outcome of that write, and not that of a poll:
-/// a poll that was not sent does not allow another write.
+/// Polls until the job is final. If this call wrote to the job, each error has the outcome of that
+/// write, and not that of a poll: a poll that was not sent does not allow another write.
 pub async fn wait(
     client: &Client,
     mut target: Target,

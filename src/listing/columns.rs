@@ -1,4 +1,5 @@
-//! Columns of rows in Arrow's memory. A builder takes values one by one, and the finished column is never changed again.
+//! Columns of rows in Arrow's memory. A builder takes values one by one, and the finished column is
+//! never changed again.
 
 use std::sync::Arc;
 

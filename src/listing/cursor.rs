@@ -5,8 +5,8 @@ use url::Url;
 /// The query parameter for a cursor.
 pub const CURSOR: &str = "cursor";
 
-/// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused: its cursor is not this
-/// service's.
+/// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused:
+/// its cursor is not this service's.
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     let is_whole = ["http://", "https://"].iter().any(|scheme| {
         sent.get(..scheme.len())

@@ -1,5 +1,5 @@
-//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in `job/mod.rs`, `client/call.rs` and
-//! `config/options.rs`.
+//! The endpoints of listings as data: path, items, paging, limits, columns. Those of jobs are in
+//! `job/mod.rs`, `client/call.rs` and `config/options.rs`.
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
     pub kind: ColumnKind,
-    /// Whether a row without it is unreadable. Values of an optional field that do not fit are kept apart.
+    /// Whether a row without it is unreadable. Values of an optional field that do not fit are kept
+    /// apart.
     pub required: bool,
 }
 
@@ -37,8 +38,8 @@ pub enum PagedBy {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The name of the client's method, of the dataset's partition and of the command. `feedback_by_page` has no command, but an option of
-    /// `feedback`.
+    /// The name of the client's method, of the dataset's partition and of the command.
+    /// `feedback_by_page` has no command, but an option of `feedback`.
     pub name: &'static str,
     pub path: &'static str,
     /// The name of its rows in an answer.
@@ -52,7 +53,8 @@ pub struct Endpoint {
     pub fields: &'static [Field],
     /// The field that tells its rows apart; `None`: two equal rows may both be right.
     pub key: Option<&'static str>,
-    /// The field with the URL of a page, if it has one. The path of the URL is the last column, `path`: listings are joined by it.
+    /// The field with the URL of a page, if it has one. The path of the URL is the last column,
+    /// `path`: listings are joined by it.
     pub page: Option<&'static str>,
     /// The field that says when a row happened; `None`: a row sums up its whole range.
     pub time: Option<&'static str>,
@@ -195,7 +197,8 @@ pub const THREAD: &str = "/v1/analytics/{project_id}/assistant/threads/{id}";
 /// The callers of the assistant: one object.
 pub const CALLER_STATS: &str = "/v1/analytics/{project_id}/assistant/caller-stats";
 
-/// Passes the list of all endpoints, each with the name of the client's method that lists it, to the macro `$with`.
+/// Passes the list of all endpoints, each with the name of the client's method that lists it, to
+/// the macro `$with`.
 macro_rules! for_each_endpoint {
     ($with:ident) => {
         $with! {

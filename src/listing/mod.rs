@@ -54,7 +54,8 @@ pub struct Shape {
 }
 
 impl Listing {
-    /// The listing of a project between two dates, as they go on the wire. The second date is exclusive.
+    /// The listing of a project between two dates, as they go on the wire. The second date is
+    /// exclusive.
     pub fn of(
         endpoint: &'static Endpoint,
         project: &Segment,

@@ -7,7 +7,8 @@ use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Rows, RowsBuilder};
 use crate::text::json::Count;
 
-/// The totals of the whole site and range: unique visitors, or page views. A checkpoint has them as a list.
+/// The totals of the whole site and range: unique visitors, or page views. A checkpoint has them as
+/// a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(into = "[i64; 3]")]
 pub struct Totals {
@@ -44,8 +45,9 @@ pub struct Page {
     pub repaired: bool,
 }
 
-/// The parts of an answer that came so far. A missing part is an error, but a cursor can stand for the flag for more rows, and the flag
-/// for a cursor. Where both are missing, an export would end in silence.
+/// The parts of an answer that came so far. A missing part is an error, but a cursor can stand for
+/// the flag for more rows, and the flag for a cursor. Where both are missing, an export would end
+/// in silence.
 #[derive(Default)]
 pub(crate) struct PageParts {
     pub(crate) totals: Option<Totals>,

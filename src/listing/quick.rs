@@ -1,9 +1,9 @@
-//! Reads an answer in the very spelling that the service uses: compact, the fields of each row in their order. `None`
-//! leaves everything else to the parser for all of JSON.
+//! Reads an answer in the very spelling that the service uses: compact, the fields of each row in
+//! their order. `None` leaves everything else to the parser for all of JSON.
 //!
-//! It is here for its speed: a page of 250 visitors takes it 9 µs and the parser for all of JSON 41, a page of 250 searches
-//! 34 and 119 (the best of 60 runs with the release's optimization). It knows no endpoint by name: a column is read by what
-//! it holds.
+//! It is here for its speed: a page of 250 visitors takes it 9 µs and the parser for all of JSON
+//! 41, a page of 250 searches 34 and 119 (the best of 60 runs with the release's optimization). It
+//! knows no endpoint by name: a column is read by what it holds.
 
 use std::borrow::Cow;
 
@@ -215,7 +215,8 @@ impl<'a> Unparsed<'a> {
         self.escaped(spelled).map(Cow::Owned)
     }
 
-    /// The string at the beginning of `spelled`, after its part before the first backslash was read.
+    /// The string at the beginning of `spelled`, after its part before the first backslash was
+    /// read.
     #[cold]
     fn escaped(&mut self, spelled: &str) -> Option<String> {
         while self.skip("\\").is_some() {

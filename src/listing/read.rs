@@ -1,7 +1,7 @@
 //! Reads a page of any endpoint with the parser for all of JSON, straight into columns.
 //!
-//! Required fields are read strictly. An optional value that does not fit its column is kept as the service sent it, because
-//! most endpoints are only known from their answers.
+//! Required fields are read strictly. An optional value that does not fit its column is kept as the
+//! service sent it, because most endpoints are only known from their answers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,7 +43,8 @@ impl<'de> DeserializeSeed<'de> for PageSeed<'_> {
     }
 }
 
-/// Reads an object of an answer: the answer itself, or one that a path such as `data.items` leads through.
+/// Reads an object of an answer: the answer itself, or one that a path such as `data.items` leads
+/// through.
 struct ObjectSeed<'a> {
     listing: &'a Listing,
     /// The path to it, with a dot at its end.
@@ -217,7 +218,8 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 }
 
-/// Reads a value into its column. A value that does not fit is returned, and the column gets a null.
+/// Reads a value into its column. A value that does not fit is returned, and the column gets a
+/// null.
 struct CellSeed<'a> {
     column: &'a mut ColumnBuilder,
     field: &'static Field,
@@ -270,8 +272,8 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
     }
 }
 
-/// Whether a body of rows with this key promises more after `limit` rows; cheaper than reading it. `false` where that is not
-/// certain.
+/// Whether a body of rows with this key promises more after `limit` rows; cheaper than reading it.
+/// `false` where that is not certain.
 pub(crate) fn promises_more(body: &[u8], key: &str, limit: u32) -> bool {
     // It cannot stand within a text, where a quotation mark has a backslash before it.
     let name = format!("\"{key}\":");

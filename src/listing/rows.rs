@@ -1,5 +1,6 @@
-//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few allocations, not one a row. Users get each as
-//! a dict; `VisitorRow` in `types.py` is the type of those of visitors and views.
+//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few
+//! allocations, not one a row. Users get each as a dict; `VisitorRow` in `types.py` is the type of
+//! those of visitors and views.
 
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
@@ -17,7 +18,8 @@ pub struct Row<'a> {
     pub(crate) at: usize,
     /// The days that the row covers, in a table of several slices.
     pub days: Option<Slice>,
-    /// The values of the row that have no column, or do not fit theirs. A row that is not an object is here whole.
+    /// The values of the row that have no column, or do not fit theirs. A row that is not an object
+    /// is here whole.
     pub other: Option<&'a Value>,
 }
 
@@ -81,7 +83,8 @@ pub struct RowsBuilder {
 }
 
 impl RowsBuilder {
-    /// No rows yet. `key` names the field that tells them apart. There is memory for `capacity` rows.
+    /// No rows yet. `key` names the field that tells them apart. There is memory for `capacity`
+    /// rows.
     pub fn new(fields: &'static [Field], key: Option<&str>, capacity: usize) -> Self {
         Self {
             fields,
@@ -200,7 +203,8 @@ impl Rows {
         }
     }
 
-    /// Fills the column `path` with the paths of the URLs in the column `page`. A path that the service sent stays.
+    /// Fills the column `path` with the paths of the URLs in the column `page`. A path that the
+    /// service sent stays.
     pub(crate) fn add_paths(&mut self, page: &str) {
         let mut paths = ColumnBuilder::new(ColumnKind::Text, self.len);
         for row in self.iter() {
@@ -282,7 +286,8 @@ impl Rows {
         self.iter().map(identity).collect()
     }
 
-    /// The same identities, computed faster for plain rows of a text and counts. `None` for other rows.
+    /// The same identities, computed faster for plain rows of a text and counts. `None` for other
+    /// rows.
     fn identities_of_counts(&self, key: &Column, rest: &[&Column]) -> Option<Vec<Identity>> {
         let Column::Text(texts) = key else {
             return None;
@@ -360,7 +365,8 @@ impl Identity {
         }
     }
 
-    /// Whether it has a key: another row of the key is the same one. Without a key, equal rows may be two.
+    /// Whether it has a key: another row of the key is the same one. Without a key, equal rows may
+    /// be two.
     pub(crate) fn has_key(&self) -> bool {
         self.key != NO_KEY
     }

@@ -16,13 +16,15 @@ use crate::python::dates;
 use crate::python::prelude::*;
 use crate::slices::compare::ReaderKind;
 
-/// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
+/// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most`
+/// characters.
 #[pyfunction]
 pub fn _safe(text: &str, most: usize) -> String {
     safe(text, most)
 }
 
-/// The endpoints, for the command line: name, largest page, whether there are totals, whether the counts add up, and filters.
+/// The endpoints, for the command line: name, largest page, whether there are totals, whether the
+/// counts add up, and filters.
 #[pyfunction]
 pub fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static str])> {
     ENDPOINTS
@@ -159,8 +161,8 @@ pub fn optional<'a, 'py, T>(
     }
 }
 
-/// Arguments by name, for `from_py_with`, and how each is read. A default that depends on other arguments is `None` here, and no
-/// caller gives it.
+/// Arguments by name, for `from_py_with`, and how each is read. A default that depends on other
+/// arguments is `None` here, and no caller gives it.
 macro_rules! arguments {
     ($($($name:ident)+: $type:ty = $read:expr;)*) => {
         $($(pub fn $name<'a>(value: &'a Object<'_>) -> PyResult<$type> {
@@ -437,8 +439,8 @@ pub fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Object<'
     import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
-/// What `make` makes at the first use. `PyOnceLock::get_or_try_init` lets the interpreter go inside its lock, and a child that is
-/// forked then would wait for that lock for ever.
+/// What `make` makes at the first use. `PyOnceLock::get_or_try_init` lets the interpreter go inside
+/// its lock, and a child that is forked then would wait for that lock for ever.
 pub fn made_once<'a, T>(
     py: Python<'_>,
     place: &'a PyOnceLock<T>,

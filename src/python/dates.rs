@@ -66,7 +66,8 @@ pub fn period(what: Setting, value: Option<&Object<'_>>) -> PyResult<Option<Peri
     })?))
 }
 
-/// A period and the one that it is compared with. The defaults are the last month, and the same kind of period before it.
+/// A period and the one that it is compared with. The defaults are the last month, and the same
+/// kind of period before it.
 pub fn two_periods(
     name: Option<&Object<'_>>,
     name_before: Option<&Object<'_>>,
@@ -103,7 +104,8 @@ impl<'py> FromPyObject<'_, 'py> for Slice {
     }
 }
 
-/// The days of a period and of the one that `before` names. `True` means the same kind of period before it.
+/// The days of a period and of the one that `before` names. `True` means the same kind of period
+/// before it.
 pub fn compared(name: Option<&Object<'_>>, before: &Object<'_>) -> PyResult<Vec<Slice>> {
     let before = (!before.is(PyBool::new(before.py(), true))).then_some(before);
     Ok(two_periods(name, before)?.map(|period| period.days).into())
@@ -153,8 +155,9 @@ pub fn slices(
     }
 }
 
-/// A range of whole days and the one of the same kind before it, to show them to people: the two days, the kind and the name of
-/// each. `None` if its ends are not days. With `every`, the range is extended to whole slices.
+/// A range of whole days and the one of the same kind before it, to show them to people: the two
+/// days, the kind and the name of each. `None` if its ends are not days. With `every`, the range is
+/// extended to whole slices.
 #[pyfunction]
 #[pyo3(signature = (period = None, date_from = None, date_to = None, every = None))]
 pub fn _period<'py>(

@@ -36,8 +36,8 @@ pub fn tell_checkpoint(error: &Object<'_>, checkpoint: Option<String>) -> PyResu
     }
 }
 
-/// The result of code that only watches a call. Its failure is reported and does not end the call. Something that is no `Exception`,
-/// such as Ctrl-C, is raised.
+/// The result of code that only watches a call. Its failure is reported and does not end the call.
+/// Something that is no `Exception`, such as Ctrl-C, is raised.
 pub fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> {
     match watched {
         Err(error) if error.is_instance_of::<PyException>(py) => {

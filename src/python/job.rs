@@ -18,7 +18,8 @@ pub fn wrap(py: Python<'_>, job: job::Job) -> Returned {
     PyJob(job).into_py_any(py)
 }
 
-/// The job of an argument, and its project: the one named, or the job's own. `None` means the client's.
+/// The job of an argument, and its project: the one named, or the job's own. `None` means the
+/// client's.
 pub fn argument<'a>(
     value: &'a Object<'_>,
     named: Option<&'a str>,

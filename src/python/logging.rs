@@ -1,4 +1,5 @@
-//! Log lines for Python's `logging`. The caller's thread writes them, because a worker that asks for the interpreter could deadlock.
+//! Log lines for Python's `logging`. The caller's thread writes them, because a worker that asks
+//! for the interpreter could deadlock.
 
 use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::prelude::*;
@@ -15,7 +16,8 @@ fn hooks(py: Python<'_>) -> PyResult<&[Py<PyAny>; 3]> {
     })
 }
 
-/// Whether lines of the level DEBUG are shown. A process that has not imported `logging` shows none.
+/// Whether lines of the level DEBUG are shown. A process that has not imported `logging` shows
+/// none.
 pub fn debugs(py: Python<'_>) -> PyResult<bool> {
     let ask = || {
         if HOOKS.get(py).is_none() {

@@ -20,16 +20,17 @@ macro_rules! doc {
     };
 }
 
-/// The docstring of a client's method with the signature that the stub has, for `text_signature = None`: pyo3 can show no default but a
-/// literal. `tests/client/test_clients.py` calls each method with what its signature says.
+/// The docstring of a client's method with the signature that the stub has, for
+/// `text_signature = None`: pyo3 can show no default but a literal. `tests/client/test_clients.py`
+/// calls each method with what its signature says.
 macro_rules! signed {
     ($method:ident) => {
         doc!("Client.", stringify!($method), "()")
     };
 }
 
-/// The properties of a class, with their docstrings. Each is made of the interpreter and of what its object holds, which are bound to
-/// these names.
+/// The properties of a class, with their docstrings. Each is made of the interpreter and of what
+/// its object holds, which are bound to these names.
 macro_rules! getters {
     ($class:ident as $public:ident, |$slf:ident, $py:ident| $held:ident = $holds:expr; $($name:ident = $value:expr;)*) => {
         #[pymethods]

@@ -1,4 +1,5 @@
-//! The progress of a call, which `docplatform._hooks.progress` shows. An error in it never ends the call.
+//! The progress of a call, which `docplatform._hooks.progress` shows. An error in it never ends the
+//! call.
 
 use jiff::Timestamp;
 
@@ -14,7 +15,8 @@ pub fn wanted(py: Python<'_>, said: Option<bool>) -> PyResult<bool> {
     }
 }
 
-/// A progress bar for at most `most` of a `unit` ("rows", "slices" or "jobs"), if it is wanted and possible.
+/// A progress bar for at most `most` of a `unit` ("rows", "slices" or "jobs"), if it is wanted and
+/// possible.
 pub fn bar(
     py: Python<'_>,
     wanted: Option<bool>,
@@ -44,7 +46,8 @@ pub fn show<'py>(
     Ok(())
 }
 
-/// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the user's code made the call.
+/// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the
+/// user's code made the call.
 pub fn announce(
     py: Python<'_>,
     progress: &mut Option<Py<PyAny>>,
@@ -64,7 +67,8 @@ pub fn announce(
     warn(&warning, 1)
 }
 
-/// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made the call.
+/// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made
+/// the call.
 pub fn warn(warning: &Object<'_>, depth: i32) -> PyResult<()> {
     let py = warning.py();
     import(py, "warnings")?

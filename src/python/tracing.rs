@@ -58,7 +58,8 @@ struct CallerTracer {
 }
 
 impl Tracer for CallerTracer {
-    /// Python makes the span on the thread that wakes callers, because a prefetched page has no caller yet.
+    /// Python makes the span on the thread that wakes callers, because a prefetched page has no
+    /// caller yet.
     fn begin(&self, call: &Call, url: &Url) -> BoxFuture<'static, Option<Box<dyn Span>>> {
         let (sender, begun) = oneshot::channel();
         let (waker, context) = (self.waker.clone(), Arc::clone(&self.context));

@@ -223,8 +223,8 @@ fn resolve(name: &str, job: Option<&str>, exists: bool) -> String {
     }
 }
 
-/// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's words, and the value or
-/// the facts.
+/// The parts of a message for other faces: a text; or the name of a setting or an advice, Python's
+/// words, and the value or the facts.
 fn parts<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyTuple>> {
     let parts = message.parts().iter().map(|one| match one {
         Part::Text(text) => text.into_bound_py_any(py),

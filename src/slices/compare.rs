@@ -1,4 +1,5 @@
-//! Compares a period with another: the totals of the site, the counts of each path, and how they are judged.
+//! Compares a period with another: the totals of the site, the counts of each path, and how they
+//! are judged.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -112,8 +113,8 @@ pub struct Compared {
     pub paces: [SitePace; 3],
 }
 
-/// Reads two periods of an endpoint's counts by path, and puts them side by side. `begins` gets the first checkpoint of each
-/// export, because no row is handed out before the end.
+/// Reads two periods of an endpoint's counts by path, and puts them side by side. `begins` gets the
+/// first checkpoint of each export, because no row is handed out before the end.
 pub async fn compare(
     client: &Client,
     endpoint: &'static Endpoint,
@@ -280,7 +281,8 @@ fn table_of(rows: RowsBuilder) -> Table {
     builder.finish()
 }
 
-/// The path of each row of a comparison, its counts of a kind, and whether they changed significantly.
+/// The path of each row of a comparison, its counts of a kind, and whether they changed
+/// significantly.
 fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, bool)> {
     let column = kind.column();
     table.rows().map(move |row| {
@@ -294,7 +296,8 @@ fn pairs(table: &Table, kind: ReaderKind) -> impl Iterator<Item = (&str, Pair, b
     })
 }
 
-/// The numbers of the rows that changed significantly in some direction, and that direction; the largest change comes first.
+/// The numbers of the rows that changed significantly in some direction, and that direction; the
+/// largest change comes first.
 pub fn movements(table: &Table, kind: ReaderKind, pace: SitePace) -> Vec<(usize, Movement)> {
     let found = pairs(table, kind).enumerate();
     let significant = found.filter(|(_, (.., is_significant))| *is_significant);

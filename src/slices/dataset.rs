@@ -42,7 +42,8 @@ pub struct OwnerFilter {
 }
 
 impl OwnerFilter {
-    /// The exports of these owners in the store; an error if there are several owners and the environment names none of them.
+    /// The exports of these owners in the store; an error if there are several owners and the
+    /// environment names none of them.
     pub async fn latest(
         &self,
         stored: &FinishedExports,
@@ -79,7 +80,8 @@ impl OwnerFilter {
     }
 }
 
-/// An error if the store has data of several addresses or organizations. `exports` come account by account.
+/// An error if the store has data of several addresses or organizations. `exports` come account by
+/// account.
 fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     let mut accounts: Vec<_> = exports
         .iter()
@@ -103,7 +105,8 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
 #[derive(Debug)]
 pub struct SliceSelection {
     pub endpoint: &'static Endpoint,
-    /// Their length. A table never has slices of several lengths, because unique visitors do not add up.
+    /// Their length. A table never has slices of several lengths, because unique visitors do not
+    /// add up.
     pub every: Every,
     /// The projects; `None`: all of them.
     pub projects: Option<Vec<String>>,
@@ -208,7 +211,8 @@ pub async fn rows(
     table.chunks().map(batch).collect()
 }
 
-/// Adds all rows of a slice to `builder`, read as a client reads them; returns the findings, in words.
+/// Adds all rows of a slice to `builder`, read as a client reads them; returns the findings, in
+/// words.
 pub(crate) async fn read(
     endpoint: &'static Endpoint,
     stored: &FinishedExports,

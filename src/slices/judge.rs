@@ -117,7 +117,8 @@ impl SitePace {
         }
     }
 
-    /// Whether each path changed significantly: it passes the procedure of Benjamini and Hochberg, and the change is not too small.
+    /// Whether each path changed significantly: it passes the procedure of Benjamini and Hochberg,
+    /// and the change is not too small.
     pub fn significant(self, pairs: &[Pair]) -> Vec<bool> {
         let chance = |pair: &Pair| libm::erfc(self.deviations(*pair).abs() / 2_f64.sqrt());
         let tested = pairs.iter().enumerate();
@@ -141,7 +142,8 @@ impl SitePace {
         significant
     }
 
-    /// The direction of a significant path; `None` if it lost readers, but fewer than a typical path, or gained fewer.
+    /// The direction of a significant path; `None` if it lost readers, but fewer than a typical
+    /// path, or gained fewer.
     pub fn movement(self, pair: Pair) -> Option<Movement> {
         let (Pair { before, now }, difference) = (pair, self.difference(pair));
         match () {
@@ -153,7 +155,8 @@ impl SitePace {
         }
     }
 
-    /// The sections of a site: those that moved come first, then by the difference from the expected count.
+    /// The sections of a site: those that moved come first, then by the difference from the
+    /// expected count.
     pub fn sections<'a>(self, paths: impl Iterator<Item = (&'a str, Pair)>) -> Vec<Section> {
         let mut sections: HashMap<String, (Section, u128)> = HashMap::new();
         for (path, pair) in paths.filter(|(_, pair)| pair.both() > 0) {
@@ -263,7 +266,8 @@ pub fn section_of(path: &str) -> String {
 /// The change of a whole site.
 #[derive(Debug)]
 pub struct SiteChange {
-    /// The change that the calendar cannot explain, as a fraction; `None` if there are readers, and were none before.
+    /// The change that the calendar cannot explain, as a fraction; `None` if there are readers, and
+    /// were none before.
     pub change: Option<f64>,
     pub verdict: SiteVerdict,
     /// The change of the totals.

@@ -1,4 +1,5 @@
-//! A range slice by slice: what it costs, its trend, a comparison with another, and filling and reading the store.
+//! A range slice by slice: what it costs, its trend, a comparison with another, and filling and
+//! reading the store.
 
 pub mod compare;
 pub mod dataset;

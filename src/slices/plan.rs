@@ -73,7 +73,8 @@ pub async fn plan(
     Ok(plan)
 }
 
-/// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None` without a budget.
+/// Hours to wait for the budget until `requests` were sent, rounded up to whole ones; `None`
+/// without a budget.
 pub(crate) async fn hours(client: &Client, requests: u64) -> Result<Option<f64>> {
     let Some(budget) = client.budget() else {
         return Ok(None);
@@ -122,8 +123,8 @@ impl StoredSlice {
     }
 }
 
-/// The part of a slice that the store has. If the client is set to refresh, nothing counts as cached; the last export stays known, for
-/// the estimate.
+/// The part of a slice that the store has. If the client is set to refresh, nothing counts as
+/// cached; the last export stays known, for the estimate.
 pub(crate) async fn stored_slice(
     client: &Client,
     of: Subject,
@@ -185,8 +186,9 @@ fn cost(slice: Slice, requests: u64, cached: u64) -> PlannedSlice {
 }
 
 impl PlannedSlice {
-    /// Estimates the cost from other ranges and their numbers of rows: the mean of the nearest ranges of about the same length, or
-    /// else of any length, because most paths are read every day. It is never less than a range within this one.
+    /// Estimates the cost from other ranges and their numbers of rows: the mean of the nearest
+    /// ranges of about the same length, or else of any length, because most paths are read every
+    /// day. It is never less than a range within this one.
     fn estimate(&mut self, ranges: &[(Slice, u64)], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {

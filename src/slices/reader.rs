@@ -89,8 +89,8 @@ impl<'a> SliceReader<'a> {
         !is_final(now, slice.settles(self.client.settings().settle_days), now)
     }
 
-    /// Whether a slice that was fetched may still change. A store knows better than this machine's clock, which may have been
-    /// ahead of the service's.
+    /// Whether a slice that was fetched may still change. A store knows better than this machine's
+    /// clock, which may have been ahead of the service's.
     pub(crate) async fn is_open(
         &self,
         of: Subject,
@@ -104,8 +104,8 @@ impl<'a> SliceReader<'a> {
         Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
-    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored pages are not used. Totals follow
-    /// the client's own setting.
+    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored
+    /// pages are not used. Totals follow the client's own setting.
     pub(crate) async fn read(
         &mut self,
         of: Subject,

@@ -37,7 +37,8 @@ pub struct StoreAnswer {
 }
 
 impl StoreQuery {
-    /// Reads the slices. If some are missing, the error names the first one and the way to fetch them.
+    /// Reads the slices. If some are missing, the error names the first one and the way to fetch
+    /// them.
     pub async fn read(&self, stored: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, content } = self.of;
         let mut found = self.owner.latest(stored, content).await?;

@@ -1,7 +1,8 @@
 //! Fills the store: fetches every slice of some projects, unless the store has it.
 //!
-//! After a failure the next slice is chosen at random. A sync gives up after several failures in a row, unless they concern single
-//! slices alone, and the next run does not know of them. In a fixed order, three projects that always fail would block all others for ever.
+//! After a failure the next slice is chosen at random. A sync gives up after several failures in a
+//! row, unless they concern single slices alone, and the next run does not know of them. In a fixed
+//! order, three projects that always fail would block all others for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,8 +27,8 @@ use crate::store::{Exports, SyncLock};
 
 /// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// The sync ends after this many failures in a row, if the last is transient, nothing has succeeded, or every slice that is left
-/// belongs to a project and listing with a failed slice.
+/// The sync ends after this many failures in a row, if the last is transient, nothing has
+/// succeeded, or every slice that is left belongs to a project and listing with a failed slice.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.
@@ -105,8 +106,9 @@ impl<'a> Queue<'a> {
         self.due.len() + self.doubtful.len()
     }
 
-    /// The next slice, and whether another slice of its project and listing has failed. After a failure the next slice is chosen at
-    /// random. Otherwise one slice that always fails would block the others.
+    /// The next slice, and whether another slice of its project and listing has failed. After a
+    /// failure the next slice is chosen at random. Otherwise one slice that always fails would
+    /// block the others.
     fn next(&mut self, failing: bool) -> Option<(DueSlice<'a>, bool)> {
         let doubtful = self.due.is_empty();
         let queue = if doubtful {
@@ -231,9 +233,10 @@ impl Sync {
         Ok(())
     }
 
-    /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices that may still change follow,
-    /// beginning with the one fetched the longest ago, so that a sync that is stopped often reaches all of them. The listings
-    /// of a slice stand together, so that no listing waits for all of another.
+    /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices
+    /// that may still change follow, beginning with the one fetched the longest ago, so that a sync
+    /// that is stopped often reaches all of them. The listings of a slice stand together, so that
+    /// no listing waits for all of another.
     async fn look<'a>(
         &mut self,
         wanted: &'a SyncScope,
@@ -341,7 +344,8 @@ impl Sync {
             let count = |page: CheckedPage| rows += page.rows.len() as u64;
             let read = reader.read(of, project, slice, refresh, Some(WINDOW), count);
             let read = read.await.map(drop);
-            // The first pages came from the store, and the cursor after them may have expired since.
+            // The first pages came from the store, and the cursor after them may have expired
+            // since.
             let is_late =
                 of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
             if refresh || !is_late || !read.as_ref().is_err_and(may_be_of_a_cursor) {
@@ -353,13 +357,14 @@ impl Sync {
     }
 }
 
-/// Whether the error concerns all slices of its project. Other refusals may concern only these days, such as days that the service
-/// has deleted.
+/// Whether the error concerns all slices of its project. Other refusals may concern only these
+/// days, such as days that the service has deleted.
 fn is_of_project(error: &Error) -> bool {
     matches!(error.status, Some(403 | 404 | 410))
 }
 
-/// Whether the error concerns all slices: the key, the budget, the store, or the connection to the service.
+/// Whether the error concerns all slices: the key, the budget, the store, or the connection to the
+/// service.
 fn is_of_all(error: &Error) -> bool {
     match error.kind {
         Kind::Timeout | Kind::Transport | Kind::Response | Kind::Pagination => false,

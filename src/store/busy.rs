@@ -1,5 +1,5 @@
-//! SQLite's busy handler: work waits for a lock on the file until its time is over or its caller has left. The timeout is a thread
-//! local, because the handler is a function pointer without data.
+//! SQLite's busy handler: work waits for a lock on the file until its time is over or its caller
+//! has left. The timeout is a thread local, because the handler is a function pointer without data.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

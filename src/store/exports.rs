@@ -18,7 +18,8 @@ use crate::store::lock::{SyncLock, take_sync};
 use crate::store::pages::{self, StoredPage, days, first, pack, page_size, totals, whole, wire};
 use crate::text::named_enum;
 
-/// The time after its last page in which an unfinished export is resumed, if its range may still change.
+/// The time after its last page in which an unfinished export is resumed, if its range may still
+/// change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
 named_enum! {
@@ -65,8 +66,9 @@ impl Range {
     }
 }
 
-/// Whether an export that began at `begun` is final, for a range that is final from `settles` on. One that seems to come
-/// from the future was fetched while the clock was wrong, at an unknown time.
+/// Whether an export that began at `begun` is final, for a range that is final from `settles` on.
+/// One that seems to come from the future was fetched while the clock was wrong, at an unknown
+/// time.
 pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
     settles.is_some_and(|settles| settles <= begun) && begun <= now
 }
@@ -124,7 +126,8 @@ impl Exports {
         self.read(look).await
     }
 
-    /// Reads with the number of the client's account. The default if the store does not know the account.
+    /// Reads with the number of the client's account. The default if the store does not know the
+    /// account.
     async fn read<T: Default + Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>, i64, Millis) -> Result<T, Fault> + Send + 'static,
@@ -140,8 +143,8 @@ impl Exports {
         self.0.store.run(look).await
     }
 
-    /// The days of every range of the project and listing of `range` that was fetched by path, and how many rows each had when
-    /// it was fetched last.
+    /// The days of every range of the project and listing of `range` that was fetched by path, and
+    /// how many rows each had when it was fetched last.
     pub async fn neighbours(&self, range: Range) -> Result<Vec<(Slice, u64)>> {
         let look = move |transaction: &Transaction<'_>, account, _| {
             // SQLite takes the other columns from the row that has the maximum.
@@ -160,7 +163,8 @@ impl Exports {
         self.read(look).await
     }
 
-    /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
+    /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in
+    /// any case.
     ///
     /// If two processes begin at one time, the second continues the export of the first.
     pub async fn begin(
@@ -205,12 +209,13 @@ impl Exports {
         self.0.store.run(begin).await
     }
 
-    /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it. Unless the export
-    /// was finished before, the page is on the disk when
-    /// this returns. `date` is the service's time, which counts where it is later: this machine's clock may be behind.
+    /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it.
+    /// Unless the export was finished before, the page is on the disk when this returns. `date` is
+    /// the service's time, which counts where it is later: this machine's clock may be behind.
     ///
-    /// If another process has fetched the same page, the first one stays, unless this one was requested with more rows. Dropping the
-    /// future does not prevent that. `lock` is dropped once the page is there.
+    /// If another process has fetched the same page, the first one stays, unless this one was
+    /// requested with more rows. Dropping the future does not prevent that. `lock` is dropped once
+    /// the page is there.
     pub async fn put(
         &self,
         export: i64,
@@ -299,7 +304,8 @@ fn stored_range(
     })
 }
 
-/// The exports of a range. With each condition below, an index finds the row in a few steps. A test checks SQLite's plan.
+/// The exports of a range. With each condition below, an index finds the row in a few steps. A test
+/// checks SQLite's plan.
 const OF_RANGE: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6";
 const FINISHED: &str = "AND finished IS NOT NULL ORDER BY begun DESC, id DESC LIMIT 1";
@@ -334,14 +340,15 @@ fn put(
     asked: Millis,
     now: Millis,
 ) -> Result<bool, Fault> {
-    // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to each other.
+    // Another call may have finished it meanwhile. Its pages stay as they are, because they lead to
+    // each other.
     let is_finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
     let finished = first(transaction, is_finished, [export], |row| Ok(row.get(0)?));
     if finished? == Some(true) {
         return Ok(true);
     }
-    // The export begins with its first request, which may have waited for the budget. If a page came before its request by the
-    // service's clock, this machine's clock is ahead.
+    // The export begins with its first request, which may have waited for the budget. If a page
+    // came before its request by the service's clock, this machine's clock is ahead.
     transaction.execute(
         "UPDATE export SET begun = min(?2, iif(EXISTS (SELECT 1 FROM page WHERE export = ?1), begun, ?2)) WHERE id = ?1",
         (export, asked.min(page.seen)),
@@ -370,8 +377,8 @@ fn put(
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
-    // The time of exports from the future is unknown: the clock was ahead, and was set back. This is done only after a page came, so
-    // that a reader whose clock is behind changes nothing.
+    // The time of exports from the future is unknown: the clock was ahead, and was set back. This
+    // is done only after a page came, so that a reader whose clock is behind changes nothing.
     transaction.execute(
         "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
         [now],

@@ -1,5 +1,5 @@
-//! Opens the file, after a check that it is a store. Only SQLite opens it once it has its name, because closing a file drops all locks of the process on
-//! it.
+//! Opens the file, after a check that it is a store. Only SQLite opens it once it has its name,
+//! because closing a file drops all locks of the process on it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,8 +18,8 @@ const APPLICATION_ID: i64 = 0x646f_6370;
 const SCHEMA_VERSION: i64 = 3;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;
-/// Makes the export numbers of a new file begin at random. A process that began an export in a deleted file does not find its number
-/// in the next file.
+/// Makes the export numbers of a new file begin at random. A process that began an export in a
+/// deleted file does not find its number in the next file.
 const START_NUMBERS: &str =
     "INSERT INTO sqlite_sequence (name, seq) VALUES ('export', abs(random() % 2147483648))";
 
@@ -61,12 +61,14 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Opens a store that is there, and changes no data. Its end may put a log that was left into the file.
+/// Opens a store that is there, and changes no data. Its end may put a log that was left into the
+/// file.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
     // A process with the right to write keeps the log as a client does.
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
-        // The log's shared memory cannot be made. Without a log, no process writes, and no lock is needed.
+        // The log's shared memory cannot be made. Without a log, no process writes, and no lock is
+        // needed.
         Err(Fault::Sqlite(error))
             if matches!(
                 error.sqlite_error_code(),
@@ -189,8 +191,8 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// Creates the file under another name and then links it to its own, or renames it where links do not work, so that no process sees half
-/// of it.
+/// Creates the file under another name and then links it to its own, or renames it where links do
+/// not work, so that no process sees half of it.
 fn create(path: &Path) -> Result<(), Fault> {
     let new = beside(
         path,

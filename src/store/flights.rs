@@ -1,4 +1,5 @@
-//! The right to fetch a page. Calls and processes that want a page at the same time send one request.
+//! The right to fetch a page. Calls and processes that want a page at the same time send one
+//! request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};

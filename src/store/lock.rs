@@ -26,7 +26,8 @@ pub type SyncLock = LockedFile;
 
 /// Takes the right to fill a store; `None` if another sync has it, in this process or another.
 pub(super) fn take_sync(store: &Path) -> Result<Option<SyncLock>, Fault> {
-    // A file of its own: closing the store's file anywhere in the process would drop SQLite's locks.
+    // A file of its own: closing the store's file anywhere in the process would drop SQLite's
+    // locks.
     Ok(take(&beside(store, "-sync"))?.map(LockedFile::keep))
 }
 
@@ -55,7 +56,8 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // The file is removed before it is unlocked, so that another process sees that it is gone. Windows keeps an open file.
+        // The file is removed before it is unlocked, so that another process sees that it is gone.
+        // Windows keeps an open file.
         if cfg!(unix) && self.file.is_ours() {
             let _ = fs::remove_file(&self.path);
         }

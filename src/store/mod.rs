@@ -1,7 +1,9 @@
-//! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes it.
+//! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes
+//! it.
 //!
-//! A blocking thread does the work, so that locks and disks never hold up the runtime. The file is opened for the work and closed
-//! soon after, so that a fork, a kill or another copy of SQLite in the same process can only interrupt the work itself.
+//! A blocking thread does the work, so that locks and disks never hold up the runtime. The file is
+//! opened for the work and closed soon after, so that a fork, a kill or another copy of SQLite in
+//! the same process can only interrupt the work itself.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,7 +96,8 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens or creates the file at `path`, and checks that it can be used. Blocks for as long as it takes.
+    /// Opens or creates the file at `path`, and checks that it can be used. Blocks for as long as
+    /// it takes.
     pub fn open(path: &Path) -> Result<Self> {
         let store = Self::to_write(path)?;
         store.ask(|_| Ok(()))?.wait()?;
@@ -128,7 +131,8 @@ impl Store {
         &self.0.path
     }
 
-    /// Does `work` after all earlier work. After the future is dropped, `work` may still be done, but it waits for no lock.
+    /// Does `work` after all earlier work. After the future is dropped, `work` may still be done,
+    /// but it waits for no lock.
     pub async fn run<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T> {
         let (timeout, _caller) = BusyTimeout::of_caller();
         self.answer(timeout, work).await
@@ -150,7 +154,8 @@ impl Store {
         receiver.await.map_err(|_| lost())?
     }
 
-    /// Closes the file after all earlier work, so that everything is in this one file. `None` if it is closed.
+    /// Closes the file after all earlier work, so that everything is in this one file. `None` if it
+    /// is closed.
     pub fn close(&self) -> Result<Option<PendingWork<()>>> {
         let (closed, receiver) = mpsc::sync_channel(1);
         let pending = PendingWork {
@@ -217,7 +222,8 @@ impl Store {
     }
 }
 
-/// Closes every store of this process within `timeout`. Otherwise the last data would stay in a log beside the file.
+/// Closes every store of this process within `timeout`. Otherwise the last data would stay in a log
+/// beside the file.
 pub fn close_all(timeout: Duration) {
     let until = Instant::now() + timeout;
     // If no thread can be started, the log stays.

@@ -1,4 +1,5 @@
-//! Creations and messages that are made once: a table of names, and for each of them a lock while its request is under way.
+//! Creations and messages that are made once: a table of names, and for each of them a lock while
+//! its request is under way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ pub struct Creation {
     pub message_to: Option<String>,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// Its job, once the service or the user has confirmed the request; `None`: unknown, or under way.
+    /// Its job, once the service or the user has confirmed the request; `None`: unknown, or under
+    /// way.
     pub job: Option<CreatedJob>,
 }
 
@@ -97,7 +99,8 @@ pub enum NameState {
 pub struct OnceNames(pub Arc<ClientStore>);
 
 impl OnceNames {
-    /// Looks at a name for a caller with this request. A name that is free is this caller's to send.
+    /// Looks at a name for a caller with this request. A name that is free is this caller's to
+    /// send.
     pub async fn claim(&self, key: OnceKey, write: NamedWrite) -> Result<NameRecord> {
         let claim = self.0.writing(move |transaction, client| {
             let account = account::find(transaction, &client.owner)?;
@@ -180,7 +183,8 @@ impl OnceNames {
         self.0.store.run(begin).await
     }
 
-    /// Frees a name under which nothing was done; `failed` gets the error if that cannot be written. Does not wait for it.
+    /// Frees a name under which nothing was done; `failed` gets the error if that cannot be
+    /// written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
         let write = self.0.writing(move |transaction, client| {
             if let Some(account) = account::find(transaction, &client.owner)? {
@@ -191,8 +195,9 @@ impl OnceNames {
         self.0.store.post(write, failed);
     }
 
-    /// Records the job of a name, even if the store was deleted since. A name that has another request or job stays as it is.
-    /// `failed` gets the error if that cannot be written. [`OnceNames::written`] waits for it.
+    /// Records the job of a name, even if the store was deleted since. A name that has another
+    /// request or job stays as it is. `failed` gets the error if that cannot be written.
+    /// [`OnceNames::written`] waits for it.
     pub(crate) fn done(
         &self,
         key: OnceKey,
@@ -237,8 +242,8 @@ impl OnceNames {
     /// - `false`: there is no such name, another outcome is known, its message is for another job, or another name has the job.
     /// - `None`: its request is under way.
     ///
-    /// If only another owner at this address has the name, the job is recorded for this owner, and the other's record stays as it was. Without a
-    /// job, the name is freed there.
+    /// If only another owner at this address has the name, the job is recorded for this owner, and
+    /// the other's record stays as it was. Without a job, the name is freed there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<Option<bool>> {
         let write = self.0.writing(move |transaction, client| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
@@ -323,9 +328,10 @@ fn read(row: &Row<'_>) -> Result<Creation, Fault> {
 /// Bytes of a lock's name.
 const LOCK_NAME: usize = 8;
 
-/// Takes the right to send the request of a name, unless another call has it. A name that nobody has locked, and that has no job,
-/// has an unknown outcome, or was left by a process that died. A caller that only looks takes the lock, too, and drops it before its
-/// `transaction` ends. No other call can begin one meanwhile.
+/// Takes the right to send the request of a name, unless another call has it. A name that nobody
+/// has locked, and that has no job, has an unknown outcome, or was left by a process that died. A
+/// caller that only looks takes the lock, too, and drops it before its `transaction` ends. No other
+/// call can begin one meanwhile.
 fn take_lock(
     transaction: &Transaction<'_>,
     client: &ClientStore,

@@ -42,7 +42,8 @@ impl StoredPage {
         })
     }
 
-    /// The offset of the next page: as many rows further as were asked for, or after a short page as came.
+    /// The offset of the next page: as many rows further as were asked for, or after a short page
+    /// as came.
     pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
         let step = if short { self.rows } else { self.asked.into() };
@@ -119,7 +120,8 @@ pub(crate) fn wire(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A body up to this length is written as it is: compression costs more time than the space is worth.
+/// A body up to this length is written as it is: compression costs more time than the space is
+/// worth.
 const MAX_PLAIN: usize = 512;
 
 /// The body as it is written: compressed if that makes it shorter.

@@ -1,5 +1,5 @@
-//! Does a store's work in order, on one thread: of the runtime, or of its own where none runs. The file is closed soon after the last
-//! work, so that a fork rarely meets it open.
+//! Does a store's work in order, on one thread: of the runtime, or of its own where none runs. The
+//! file is closed soon after the last work, so that a fork rarely meets it open.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,8 @@ use crate::{error, lock};
 
 /// How long an idle file stays open, so that a quick export opens it only once.
 const MAX_IDLE: Duration = Duration::from_millis(10);
-/// How often a closed file is opened again so that SQLite removes its log. Before each try but the first comes a random pause, whose
-/// limit doubles.
+/// How often a closed file is opened again so that SQLite removes its log. Before each try but the
+/// first comes a random pause, whose limit doubles.
 const MAX_LOG_REMOVALS: u32 = 6;
 
 /// Whether the runtime is about to end. Its end drops calls, whose notes it would drop, too.
@@ -68,7 +68,8 @@ pub(super) struct Worker {
     pid: u32,
     /// The way to the thread, if there is one.
     thread: Mutex<Option<Sender<WorkerTask>>>,
-    /// The worker of a forked child. The parent's thread is not there, and may have left the lock closed.
+    /// The worker of a forked child. The parent's thread is not there, and may have left the lock
+    /// closed.
     child: OnceLock<Arc<Self>>,
 }
 
@@ -101,7 +102,8 @@ impl Worker {
         self.send(WorkerTask::Work(work))
     }
 
-    /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no log is left, or this process has no thread for it.
+    /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no
+    /// log is left, or this process has no thread for it.
     pub(super) fn close(
         self: &Arc<Self>,
         closed: SyncSender<error::Result<()>>,
@@ -124,7 +126,8 @@ impl Worker {
         if let Some(sender) = &*thread {
             match sender.send(task) {
                 Ok(()) => return Ok(()),
-                // The thread ended early: something besides the work panicked, or the runtime dropped it.
+                // The thread ended early: something besides the work panicked, or the runtime
+                // dropped it.
                 Err(unsent) => task = unsent.0,
             }
         }
@@ -138,7 +141,8 @@ impl Worker {
         };
         let runtime = Handle::try_current().ok();
         if let Some(runtime) = runtime.filter(|_| !RUNTIME_ENDS.load(Ordering::Acquire)) {
-            // The runtime has a thread already. A clock that a test has paused stands still meanwhile.
+            // The runtime has a thread already. A clock that a test has paused stands still
+            // meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {
             let begun = thread::Builder::new()
@@ -173,7 +177,8 @@ impl Worker {
         }
     }
 
-    /// Opens the file for `work` and the tasks right after it, and closes it. Returns the sender that waits for the end.
+    /// Opens the file for `work` and the tasks right after it, and closes it. Returns the sender
+    /// that waits for the end.
     fn work(
         &self,
         work: StoreWork,
@@ -202,8 +207,8 @@ impl Worker {
         None
     }
 
-    /// Makes SQLite remove its log. The last connection to a file removes it. If two are closed at the same moment, neither is the
-    /// last.
+    /// Makes SQLite remove its log. The last connection to a file removes it. If two are closed at
+    /// the same moment, neither is the last.
     fn remove_log(&self) {
         for tries in 0..MAX_LOG_REMOVALS {
             if !self.log().exists() || !self.path.exists() {

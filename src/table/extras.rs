@@ -14,13 +14,14 @@ use crate::listing::rows::Rows;
 /// The column of rows that are no objects.
 const BARE: &str = "value";
 
-/// How many extra fields have a column of their own. The service chooses their names, and each column takes memory in
-/// every row, so all further fields share the column [`OTHERS`].
+/// How many extra fields have a column of their own. The service chooses their names, and each
+/// column takes memory in every row, so all further fields share the column [`OTHERS`].
 pub const MAX_COLUMNS: usize = 100;
 /// The column of the fields that have none of their own, as JSON.
 pub const OTHERS: &str = "other_fields";
 
-/// The extra fields of a row, or all of a row that is no object. `other`: see [`Row`](crate::listing::rows::Row).
+/// The extra fields of a row, or all of a row that is no object. `other`: see
+/// [`Row`](crate::listing::rows::Row).
 pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let object = other.as_object();
     let bare = object.is_none().then_some((BARE, other));

@@ -1,8 +1,10 @@
-//! Files that are whole or not there. They are written without a name if the system can do that, otherwise under a temporary name
-//! in the same folder. After fsync they get their name, and then the folder gets fsync.
+//! Files that are whole or not there. They are written without a name if the system can do that,
+//! otherwise under a temporary name in the same folder. After fsync they get their name, and then
+//! the folder gets fsync.
 //!
-//! A file without a name disappears with its process, however that ends. A file with a temporary name remains if the process cannot
-//! clean up: after SIGKILL, and after SIGTERM and SIGHUP, because Python does not handle these.
+//! A file without a name disappears with its process, however that ends. A file with a temporary
+//! name remains if the process cannot clean up: after SIGKILL, and after SIGTERM and SIGHUP,
+//! because Python does not handle these.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -11,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file that is not in its place yet. Dropped before [`WholeFile::commit`], it is removed, and the target is as it was.
+/// A file that is not in its place yet. Dropped before [`WholeFile::commit`], it is removed, and
+/// the target is as it was.
 #[derive(Debug)]
 pub struct WholeFile {
     draft: Draft,
@@ -38,7 +41,8 @@ impl WholeFile {
         Self::create_in(None, target)
     }
 
-    /// The same with the temporary name in another folder of the file system, where readers of the target's do not look.
+    /// The same with the temporary name in another folder of the file system, where readers of the
+    /// target's do not look.
     pub fn create_in(temporary_folder: Option<&Path>, target: &Path) -> io::Result<Self> {
         let fail = |number| Err(io::Error::from_raw_os_error(number));
         if target.as_os_str().is_empty() {
@@ -61,7 +65,8 @@ impl WholeFile {
             }
             Ok(found) if found.permissions().readonly() => return fail(EACCES),
             Ok(found) => {
-                // A user who may not write it may not replace it either, though the folder would let them.
+                // A user who may not write it may not replace it either, though the folder would
+                // let them.
                 File::options().append(true).open(&target)?;
                 Some(found)
             }
@@ -81,7 +86,8 @@ impl WholeFile {
             let path = file.path().to_owned();
             (Draft::Named(file), path)
         };
-        // Opened now, because a failure after the rename would be reported although the file is in its place.
+        // Opened now, because a failure after the rename would be reported although the file is in
+        // its place.
         let folder = File::open(home).ok().filter(|_| cfg!(unix));
         Ok(Self {
             draft,
@@ -142,7 +148,8 @@ impl CompleteFile {
         } = self.0;
         match draft {
             Draft::Named(file) => drop(file.persist(&target).map_err(|error| error.error)?),
-            // The file stays open until it has its name. An existing file can only be replaced by way of a second name.
+            // The file stays open until it has its name. An existing file can only be replaced by
+            // way of a second name.
             Draft::Unnamed(_file) if before.is_none() && link(&path, &target).is_ok() => {}
             Draft::Unnamed(_file) => {
                 temporary()
@@ -168,8 +175,8 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// A file without a name that can get one in `folder`, and the path to open it; `None` if the system or the file system has no
-/// such files. The named file then finds every other fault.
+/// A file without a name that can get one in `folder`, and the path to open it; `None` if the
+/// system or the file system has no such files. The named file then finds every other fault.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {
     use std::os::fd::AsRawFd as _;
@@ -212,7 +219,8 @@ const ENOENT: i32 = 2;
 const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };
 const EISDIR: i32 = if cfg!(windows) { EACCES } else { 21 };
 
-/// Whether it is in /dev, by any name. Replacing a link there, such as /dev/stdout, would remove it for the whole system.
+/// Whether it is in /dev, by any name. Replacing a link there, such as /dev/stdout, would remove it
+/// for the whole system.
 fn is_in_dev(target: &Path) -> bool {
     folder(target)
         .canonicalize()

@@ -114,7 +114,8 @@ impl Encoder {
         }
     }
 
-    /// Whether rows at the end have fields that those at the beginning do not have: then [`Encoder::mend`] is needed.
+    /// Whether rows at the end have fields that those at the beginning do not have: then
+    /// [`Encoder::mend`] is needed.
     pub fn is_ragged(&self) -> bool {
         self.headed.is_some_and(|headed| headed < self.more.len())
     }
@@ -173,7 +174,8 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A row as the service sent it, after its days. `renames`: a field of the service with the name of another column gets a prefix.
+/// A row as the service sent it, after its days. `renames`: a field of the service with the name of
+/// another column gets a prefix.
 fn json_line(layout: Layout, row: Row<'_>, renames: bool, out: &mut Vec<u8>) -> io::Result<()> {
     if let Some(bare) = row.bare() {
         serde_json::to_writer(&mut *out, bare)?;

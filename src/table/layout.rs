@@ -35,8 +35,8 @@ impl Layout {
             .chain(self.fields.iter().map(|field| field.name))
     }
 
-    /// The name of an extra field's column; `None` is the column of all further fields. The name gets a prefix if another
-    /// column has it, and also if it would become the same by that.
+    /// The name of an extra field's column; `None` is the column of all further fields. The name
+    /// gets a prefix if another column has it, and also if it would become the same by that.
     pub fn extra(self, name: Option<&str>) -> Cow<'_, str> {
         let Some(name) = name else {
             return OTHERS.into();

@@ -1,4 +1,5 @@
-//! Tables: rows of an export, a trend or a comparison in Arrow's columns. A builder fills them page by page as answers arrive.
+//! Tables: rows of an export, a trend or a comparison in Arrow's columns. A builder fills them page
+//! by page as answers arrive.
 
 pub mod extras;
 pub mod files;
@@ -27,7 +28,8 @@ use crate::listing::rows::{Row, Rows, RowsBuilder};
 use crate::table::layout::{DAYS, Layout};
 use crate::text::safe;
 
-/// Rows in one record batch. Batches are filled one by one, so that at most one is copied when its columns grow.
+/// Rows in one record batch. Batches are filled one by one, so that at most one is copied when its
+/// columns grow.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// The most bytes of text in one record batch, because the offsets of its columns are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
@@ -82,8 +84,8 @@ impl Table {
             .map(|(row, days)| Row { days, ..row })
     }
 
-    /// The numbers of the rows, sorted by a column of numbers or times. The largest value comes first, and rows without a value last. Rows
-    /// with the same value keep their order.
+    /// The numbers of the rows, sorted by a column of numbers or times. The largest value comes
+    /// first, and rows without a value last. Rows with the same value keep their order.
     pub fn ranked(&self, by: &str) -> Result<Vec<usize>> {
         let (schema, batches) = self.arrow()?;
         let mut known = Vec::new();
@@ -143,7 +145,8 @@ impl Table {
         })
     }
 
-    /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
+    /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has
+    /// nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
         let column = position(self.layout.fields, name)?;
         self.chunks()
@@ -227,7 +230,8 @@ impl Table {
     }
 }
 
-/// Whole numbers that are sorted like the values of a column; `None` for a null, which is below all of them.
+/// Whole numbers that are sorted like the values of a column; `None` for a null, which is below all
+/// of them.
 fn sort_keys(array: &ArrayRef) -> Vec<Option<i64>> {
     if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
         let key = |value: f64| {

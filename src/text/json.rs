@@ -1,4 +1,5 @@
-//! Parses bodies: strict if a wrong reading would change data, lenient if a single invalid character would cost a page.
+//! Parses bodies: strict if a wrong reading would change data, lenient if a single invalid
+//! character would cost a page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +11,8 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Unex
 
 use crate::text::{redact, safe};
 
-/// The longest message of a parser that is kept, in characters. It is far more than is shown, because secrets are searched for
-/// before the text is cut.
+/// The longest message of a parser that is kept, in characters. It is far more than is shown,
+/// because secrets are searched for before the text is cut.
 const MAX_JSON_ERROR: usize = 4096;
 
 #[derive(Debug)]
@@ -21,8 +22,9 @@ pub struct Parsed<T> {
     pub repaired: bool,
 }
 
-/// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are not UTF-8 and lone
-/// surrogate escapes become U+FFFD, and are reported; any other fault is an error that names its place.
+/// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are not UTF-8 and
+/// lone surrogate escapes become U+FFFD, and are reported; any other fault is an error that names
+/// its place.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     parse_as(body, PhantomData)
 }
@@ -72,7 +74,8 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     Ok(parsed.value)
 }
 
-/// `body` as text, with the invalid bytes after each U+FFFD. So two texts are hardly ever equal unless their bytes are.
+/// `body` as text, with the invalid bytes after each U+FFFD. So two texts are hardly ever equal
+/// unless their bytes are.
 pub fn literal(body: &[u8]) -> String {
     let mut text = String::new();
     for chunk in body.utf8_chunks() {
@@ -87,7 +90,8 @@ pub fn literal(body: &[u8]) -> String {
     mend_surrogates(&text, true).into_owned()
 }
 
-/// `text` with every lone `\uD800`-`\uDFFF` replaced by `\uFFFD`; if `named`, followed by its digits.
+/// `text` with every lone `\uD800`-`\uDFFF` replaced by `\uFFFD`; if `named`, followed by its
+/// digits.
 fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
     let mut mended = String::new();
     let mut rest = text;
@@ -147,8 +151,8 @@ impl<'de> Visitor<'de> for CountVisitor {
             .map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
 
-    /// A number with a fraction or an exponent: `serde_json` hands its digits over as they were sent. No float is made of
-    /// them, as a float has 53 bits.
+    /// A number with a fraction or an exponent: `serde_json` hands its digits over as they were
+    /// sent. No float is made of them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
         whole(number.as_str())
@@ -161,7 +165,8 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 }
 
-/// The value of a JSON number, computed digit by digit; `None` unless it is a whole number below 2^63, whatever its sign.
+/// The value of a JSON number, computed digit by digit; `None` unless it is a whole number below
+/// 2^63, whatever its sign.
 pub(crate) fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (sign, mantissa) = match mantissa.strip_prefix('-') {

@@ -143,7 +143,8 @@ advice! {
     ReadFromBeginning {}
     /// A job that the store could not record under its name.
     RecordJob { name: String, job: String }
-    /// A name whose outcome is not recorded; its job, where that is known. `exists`: the request was certainly carried out.
+    /// A name whose outcome is not recorded; its job, where that is known. `exists`: the request
+    /// was certainly carried out.
     ResolveName { name: String, job: Option<String>, exists: bool }
     SmallerAnswers {}
     SupportedProxy {}

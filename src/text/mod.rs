@@ -58,14 +58,15 @@ pub fn io_words(error: &io::Error) -> String {
     words
 }
 
-/// Bidirectional controls, line separators and other characters that change how their neighbours are shown.
+/// Bidirectional controls, line separators and other characters that change how their neighbours
+/// are shown.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or `title` and `detail`
-/// as in RFC 9457. Not yet safe to show.
+/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or
+/// `title` and `detail` as in RFC 9457. Not yet safe to show.
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
     fn words(value: &Value) -> Option<&str> {

@@ -1,4 +1,5 @@
-//! Recognises a secret in foreign text, even if the text escapes it or cuts it off. Such a text is withheld.
+//! Recognises a secret in foreign text, even if the text escapes it or cuts it off. Such a text is
+//! withheld.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,7 +8,8 @@ use percent_encoding::percent_decode_str;
 
 /// The fewest characters of a secret's beginning that count if the text breaks off after them.
 const MIN_CUT_OFF: usize = 4;
-/// A shorter secret counts only as a word of its own: a prompt of one letter is not searched for within words.
+/// A shorter secret counts only as a word of its own: a prompt of one letter is not searched for
+/// within words.
 const MIN_WITHIN_WORDS: usize = 8;
 /// How deep a text may be nested in another: plain, in JSON, in JSON within JSON.
 const MAX_NESTING: usize = 3;
@@ -23,9 +25,9 @@ pub(crate) fn withhold<'a>(text: &'a str, secret: Option<&str>) -> Cow<'a, str> 
     })
 }
 
-/// Whether `text` repeats `secret`: all of it, any `enough` characters of it in a row, or fewer of its beginning if the text
-/// is cut off there. It is found as it is, and as JSON (Unicode or ASCII) or Rust's `Debug` escapes it. All white space is
-/// treated alike.
+/// Whether `text` repeats `secret`: all of it, any `enough` characters of it in a row, or fewer of
+/// its beginning if the text is cut off there. It is found as it is, and as JSON (Unicode or ASCII)
+/// or Rust's `Debug` escapes it. All white space is treated alike.
 pub(crate) fn repeats(text: &str, secret: &str, enough: usize) -> bool {
     in_any_form(text, secret, |text, secret| {
         holds(text, secret.get(..enough).unwrap_or(secret)) || has_run(text, secret, enough)
@@ -66,8 +68,8 @@ fn has_run(text: &[char], secret: &[char], length: usize) -> bool {
     text.windows(length).any(|run| runs.contains(run))
 }
 
-/// Whether `text` has a JSON field `"prompt"` with a text in it: a service's answer about a job may contain the prompt of
-/// another call.
+/// Whether `text` has a JSON field `"prompt"` with a text in it: a service's answer about a job may
+/// contain the prompt of another call.
 pub(crate) fn has_prompt_field(text: &str) -> bool {
     text.split("\"prompt\"").skip(1).any(|after| {
         let value = after.trim_start().strip_prefix(':');
@@ -113,9 +115,9 @@ fn is_cut(after: &[char]) -> bool {
 /// The fewest digits of an encoded secret's beginning that count.
 const MIN_RUN: usize = 6;
 
-/// `text` without percent encoding, and this read as hex and as base64, with a mark of an omission after each piece. A service
-/// may repeat a secret in each of these forms. Other letters may stand directly before it, so a run of digits is read from
-/// each place where a byte may begin.
+/// `text` without percent encoding, and this read as hex and as base64, with a mark of an omission
+/// after each piece. A service may repeat a secret in each of these forms. Other letters may stand
+/// directly before it, so a run of digits is read from each place where a byte may begin.
 pub(crate) fn decoded(text: &str) -> String {
     let text = unescape(&unescape(text));
     let plain = percent_decode_str(&text).decode_utf8_lossy();
@@ -129,7 +131,8 @@ pub(crate) fn decoded(text: &str) -> String {
     format!("{plain}{}{}", OMITTED, String::from_utf8_lossy(&bytes))
 }
 
-/// Appends the bytes of each run of digits in `text`, without its first `skip` digits. A digit has `bits` bits.
+/// Appends the bytes of each run of digits in `text`, without its first `skip` digits. A digit has
+/// `bits` bits.
 fn read_runs(
     text: &str,
     digit: impl Fn(char) -> Option<u32>,

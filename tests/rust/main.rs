@@ -1,4 +1,5 @@
-//! The core, without Python: a scripted transport, and a clock that tokio moves when every task waits.
+//! The core, without Python: a scripted transport, and a clock that tokio moves when every task
+//! waits.
 
 #![allow(
     clippy::disallowed_methods,

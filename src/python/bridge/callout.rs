@@ -1,9 +1,10 @@
 //! Calls of Python from Rust, which an interpreter that exits may end in their middle.
 //!
-//! Before Python 3.14 a daemon thread that asks for an exiting interpreter is ended by `pthread_exit`, which unwinds
-//! its stack, and would abort the process in the first Rust frame that it meets. The frames here stop it: the thread
-//! sleeps for ever instead, as it does from 3.14 on. pyo3 does the same where it asks for the interpreter itself. Any
-//! function written in Python may let the interpreter go, and so may an import.
+//! Before Python 3.14 a daemon thread that asks for an exiting interpreter is ended by
+//! `pthread_exit`, which unwinds its stack, and would abort the process in the first Rust frame
+//! that it meets. The frames here stop it: the thread sleeps for ever instead, as it does from 3.14
+//! on. pyo3 does the same where it asks for the interpreter itself. Any function written in Python
+//! may let the interpreter go, and so may an import.
 
 use std::hint::black_box;
 use std::mem::transmute;
@@ -85,8 +86,8 @@ pub fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Object<'py>> {
 
 /// The result of `ask`, if this thread is not ended meanwhile.
 ///
-/// `ask` calls a function as "C-unwind" that the compiler does not know. pyo3 declares it as "C", and the compiler takes such a
-/// function for one that never unwinds.
+/// `ask` calls a function as "C-unwind" that the compiler does not know. pyo3 declares it as "C",
+/// and the compiler takes such a function for one that never unwinds.
 #[expect(unsafe_code)]
 unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Pointer) -> PyResult<Object<'_>> {
     let sleep = Sleep;

@@ -1,5 +1,5 @@
-//! The cancellation of an operation: by Ctrl-C, a cancelled task, or a callback that failed. Signals are looked for here, and a
-//! note tells what became of the write or job.
+//! The cancellation of an operation: by Ctrl-C, a cancelled task, or a callback that failed.
+//! Signals are looked for here, and a note tells what became of the write or job.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,8 +28,9 @@ impl Running {
         state.write.is_some() || state.job.is_some()
     }
 
-    /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A single write that may have happened is
-    /// logged as well, because `gather` and `TaskGroup` make new exceptions without our notes.
+    /// Cancels the operation. `error`, which ended it, gets a note on its write or job. A single
+    /// write that may have happened is logged as well, because `gather` and `TaskGroup` make new
+    /// exceptions without our notes.
     pub fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
         // After this the request can no longer leave, so "not sent" is true.
         self.inbox.state().interrupted = true;
@@ -85,8 +86,9 @@ impl Running {
         error
     }
 
-    /// After a signal, waits for the answer to a write that has left, as long as `docplatform._hooks.patience` says.
-    /// A further signal ends the wait, and is returned in place of `error`.
+    /// After a signal, waits for the answer to a write that has left, as long as
+    /// `docplatform._hooks.patience` says. A further signal ends the wait, and is returned in place
+    /// of `error`.
     fn await_answer(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let is_signal = error.is_instance_of::<PyKeyboardInterrupt>(py);
         if self.face == Face::Async || !is_signal || !self.awaits_answer() {
@@ -114,7 +116,8 @@ impl Running {
             let task = state.task.as_ref();
             (task.is_some_and(|task| !task.is_finished()), state.write)
         };
-        // The inbox is free by now: a request of a batch that leaves locks the batch first, and then the inbox.
+        // The inbox is free by now: a request of a batch that leaves locks the batch first, and
+        // then the inbox.
         is_running
             && match &self.callbacks.batch {
                 Some(batch) => batch.batch.is_creating(),
@@ -123,7 +126,8 @@ impl Running {
     }
 }
 
-/// The note on an interrupted write, with the text of its own error if that did not reach the caller.
+/// The note on an interrupted write, with the text of its own error if that did not reach the
+/// caller.
 pub fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     let what = match outcome {
         Outcome::NotSent => "the request was not sent",

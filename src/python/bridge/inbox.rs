@@ -149,8 +149,8 @@ impl Inbox {
         }
     }
 
-    /// Ends the work and drops all messages, because the caller has left. Called only with the interpreter held: the task may
-    /// outlive this on a worker, which does not hold it.
+    /// Ends the work and drops all messages, because the caller has left. Called only with the
+    /// interpreter held: the task may outlive this on a worker, which does not hold it.
     pub fn leave(&self) {
         let mut state = self.state();
         state.abandoned = true;
@@ -180,7 +180,8 @@ impl Inbox {
         }
     }
 
-    /// Checks now and then that the caller's loop is not closed. A long operation without messages would not notice it.
+    /// Checks now and then that the caller's loop is not closed. A long operation without messages
+    /// would not notice it.
     fn check_loop(&self) {
         let mut state = self.state();
         let Some(Waiter::Loop { waker, inbox, .. }) = &state.waiter else {
@@ -233,8 +234,9 @@ impl ActiveOperations {
         }
     }
 
-    /// Adds an operation. Ends those whose loop was closed, because they would never end by themselves. Refuses a second one of the
-    /// same thread, because the first could not end, and one of a forked child, because the object belongs to its parent.
+    /// Adds an operation. Ends those whose loop was closed, because they would never end by
+    /// themselves. Refuses a second one of the same thread, because the first could not end, and
+    /// one of a forked child, because the object belongs to its parent.
     pub fn enter(&self, py: Python<'_>, inbox: &Arc<Inbox>) -> PyResult<()> {
         if self.pid != process::id() {
             return Err(PyRuntimeError::new_err(
@@ -360,7 +362,8 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
     let woken = future
         .call_method_out("get_loop", ())
         .and_then(|event_loop| {
-            // The call writes to a socket without the interpreter. The loop's thread may exit meanwhile.
+            // The call writes to a socket without the interpreter. The loop's thread may exit
+            // meanwhile.
             event_loop.call_method_out(
                 "call_soon_threadsafe",
                 (pyo3::wrap_pyfunction!(wake, py)?, &future),

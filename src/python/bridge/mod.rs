@@ -1,8 +1,11 @@
-//! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the other.
+//! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the
+//! other.
 //!
-//! An [`Operation`] is started, sends messages to its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
-//! thread. Every log line and callback happens there, and every conversion but those of an `AsyncClient` to frames and files, which take
-//! a thread of asyncio's. No worker touches a Python object outside a wake-up.
+//! An [`Operation`] is started, sends messages to its
+//! [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's thread. Every
+//! log line and callback happens there, and every conversion but those of an `AsyncClient` to
+//! frames and files, which take a thread of asyncio's. No worker touches a Python object outside a
+//! wake-up.
 
 pub mod callout;
 pub mod cancel;
@@ -102,7 +105,8 @@ impl Face {
     }
 }
 
-/// The operation of an `AsyncClient`, for its coroutine: see `docplatform._hooks.drive`. The coroutine takes one step after another.
+/// The operation of an `AsyncClient`, for its coroutine: see `docplatform._hooks.drive`. The
+/// coroutine takes one step after another.
 #[pyclass(frozen, name = "_Operation", module = "docplatform._native")]
 pub struct DrivenOperation(Mutex<OperationState>);
 
@@ -255,7 +259,8 @@ fn hooks(py: Python<'_>) -> PyResult<&DriveHooks> {
     })
 }
 
-/// Lets pyo3-async-runtimes find its function before the first call, beside which the process may fork: see [`convert::made_once`].
+/// Lets pyo3-async-runtimes find its function before the first call, beside which the process may
+/// fork: see [`convert::made_once`].
 pub fn prepare(py: Python<'_>) -> PyResult<()> {
     if import(py, "sys")?.getattr("modules")?.contains("asyncio")? {
         // Where no loop runs, this is an error, and the function is found all the same.
@@ -264,7 +269,8 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
+/// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with
+/// `Async` before it.
 pub fn awaitable(py: Python<'_>, op: Operation) -> Returned {
     hooks(py)?
         .named

@@ -1,4 +1,5 @@
-//! An operation of a client: its work, its callbacks, its start, and its messages. Its cancellation is in `cancel.rs`.
+//! An operation of a client: its work, its callbacks, its start, and its messages. Its cancellation
+//! is in `cancel.rs`.
 
 use std::panic::AssertUnwindSafe;
 use std::process;
@@ -33,7 +34,8 @@ pub enum Next {
     Value(Py<PyAny>),
     /// Another operation, whose end is the end of this one.
     Then(Operation),
-    /// A call of Python that may take long, so a loop runs it in another thread. `then` takes its value.
+    /// A call of Python that may take long, so a loop runs it in another thread. `then` takes its
+    /// value.
     Offload { call: Py<PyAny>, then: Then },
 }
 
@@ -49,7 +51,8 @@ pub struct Operation {
     /// As Python names it, for warnings and representations.
     pub name: &'static str,
     pub work: Work,
-    /// Whether it begins with a write. Its outcome is "not sent" until the core reports another one.
+    /// Whether it begins with a write. Its outcome is "not sent" until the core reports another
+    /// one.
     pub writes: bool,
     pub callbacks: Callbacks,
     /// The running operations of the same object, such as an iterator.
@@ -135,7 +138,8 @@ impl Operation {
         self
     }
 
-    /// Polls the work once on the caller's thread: a page that is ready costs less than waking the runtime.
+    /// Polls the work once on the caller's thread: a page that is ready costs less than waking the
+    /// runtime.
     pub fn in_place(mut self) -> Self {
         if let Work::Future { in_place, .. } = &mut self.work {
             *in_place = true;
@@ -205,7 +209,8 @@ impl Operation {
                     .catch_unwind()
                     .map(|result| result.unwrap_or_else(|panic| Err(panicked(&*panic))))
                     .boxed();
-                // Without a turn of the loop first, an iterator whose pages are ready would never yield to it.
+                // Without a turn of the loop first, an iterator whose pages are ready would never
+                // yield to it.
                 turn_first = in_place;
                 let ready = match in_place {
                     true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
@@ -259,7 +264,8 @@ pub enum Event {
     Idle,
     /// It has only now begun, and may be done already.
     Begun,
-    /// The user's function of this name was called. `then` takes its value, or the value of the awaitable that it returned.
+    /// The user's function of this name was called. `then` takes its value, or the value of the
+    /// awaitable that it returned.
     Called {
         name: &'static str,
         returned: Py<PyAny>,
@@ -272,8 +278,8 @@ pub enum Event {
 }
 
 impl Running {
-    /// Handles messages until one needs the caller. If handling one fails, the operation is cancelled, and the exception has a note
-    /// on its write or job.
+    /// Handles messages until one needs the caller. If handling one fails, the operation is
+    /// cancelled, and the exception has a note on its write or job.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
         loop {
             let message = self.inbox.state().messages.pop_front();
@@ -385,7 +391,8 @@ impl Running {
         Ok(None)
     }
 
-    /// Makes the exception of a failed operation, with the outcome of its write if the core's error has none.
+    /// Makes the exception of a failed operation, with the outcome of its write if the core's error
+    /// has none.
     fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
         let (outcome, last) = {
             let mut state = self.inbox.state();
@@ -419,12 +426,14 @@ impl Running {
         }
     }
 
-    /// Whether the loop runs once before anything else, because the operation may be done already. True once.
+    /// Whether the loop runs once before anything else, because the operation may be done already.
+    /// True once.
     pub fn take_turn_first(&mut self) -> bool {
         std::mem::take(&mut self.turn_first)
     }
 
-    /// Registers `future`, which the next message completes. Returns `false` if a message waits already.
+    /// Registers `future`, which the next message completes. Returns `false` if a message waits
+    /// already.
     pub fn wake(&self, future: &Object<'_>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
         let inbox = Arc::downgrade(&self.inbox);
@@ -439,7 +448,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.pid != process::id() {
-            // In a forked child the inbox is leaked: threads that exist only in the parent may hold its locks.
+            // In a forked child the inbox is leaked: threads that exist only in the parent may hold
+            // its locks.
             std::mem::forget(Arc::clone(&self.inbox));
             return;
         }

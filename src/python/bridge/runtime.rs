@@ -19,12 +19,13 @@ use crate::python::bridge::wake::{Waker, wait_for};
 use crate::python::prelude::*;
 use crate::store;
 
-/// How long an idle blocking thread is kept. One starts with the runtime and stays, so that blocking work runs even if the
-/// system gives no more threads.
+/// How long an idle blocking thread is kept. One starts with the runtime and stays, so that
+/// blocking work runs even if the system gives no more threads.
 const IDLE_THREAD_KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);
-/// How long exit waits for a slow disk: names of `once=` that are not in the store's one file are lost to a copy of it.
+/// How long exit waits for a slow disk: names of `once=` that are not in the store's one file are
+/// lost to a copy of it.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a blocked call waits before it looks for signals.
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -32,7 +33,8 @@ pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// The runtime of one process. Leaked, so that no handle outlives it.
 struct RuntimeSlot {
     pid: u32,
-    /// Made for what the exiting thread does after the stop, in an `atexit` callback: it is not stopped again.
+    /// Made for what the exiting thread does after the stop, in an `atexit` callback: it is not
+    /// stopped again.
     at_exit: bool,
     waker: Waker,
     worker: RuntimeThread,
@@ -46,7 +48,8 @@ static EXIT_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// Threads inside a blocked call, between letting the interpreter go and having it again.
 static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 
-/// The runtime of this process, for work that `writes` or not: where it cannot be started, nothing was sent.
+/// The runtime of this process, for work that `writes` or not: where it cannot be started, nothing
+/// was sent.
 pub fn handle(py: Python<'_>, writes: bool) -> PyResult<Handle> {
     current(py, writes).map(|slot| slot.worker.handle.clone())
 }
@@ -75,7 +78,8 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
         waker,
         worker,
     }));
-    // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
+    // After a fork the parent's runtime is only a picture of threads that are not here: it is left
+    // as it is.
     let won = SLOT.compare_exchange(
         known.map_or_else(ptr::null_mut, |known| ptr::from_ref(known).cast_mut()),
         ptr::from_ref(made).cast_mut(),
@@ -95,15 +99,17 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     slot().ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
-/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `callout.rs`.
+/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and
+/// `callout.rs`.
 #[expect(unsafe_code)]
 fn slot() -> Option<&'static RuntimeSlot> {
     // SAFETY: the pointer is null or came from `Box::leak` above; no slot is ever freed or written to.
     unsafe { SLOT.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether this is the interpreter that the process began with. Another one ends before the process does, and would
-/// leave threads that ask for it; Python itself refuses only those that have a GIL of their own.
+/// Whether this is the interpreter that the process began with. Another one ends before the process
+/// does, and would leave threads that ask for it; Python itself refuses only those that have a GIL
+/// of their own.
 #[expect(unsafe_code)]
 pub fn in_main_interpreter(_py: Python<'_>) -> bool {
     // SAFETY: the interpreter is held, so there is a current one, and a valid pointer to it.
@@ -118,8 +124,8 @@ impl RuntimeSlot {
     }
 }
 
-/// The thread that reads, writes and parses. A page costs 110 µs of processor time on two of them, and 72 on one, where
-/// nothing has to be woken: measured on collected exports.
+/// The thread that reads, writes and parses. A page costs 110 µs of processor time on two of them,
+/// and 72 on one, where nothing has to be woken: measured on collected exports.
 struct RuntimeThread {
     handle: Handle,
     stop: Mutex<Option<oneshot::Sender<Duration>>>,
@@ -127,7 +133,8 @@ struct RuntimeThread {
 }
 
 impl RuntimeThread {
-    /// A thread of our own around a runtime without threads: one of tokio's that cannot be started is a panic.
+    /// A thread of our own around a runtime without threads: one of tokio's that cannot be started
+    /// is a panic.
     fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name("docplatform-aside")
@@ -183,8 +190,8 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
     Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
 }
 
-/// Registers the stop with `atexit`, and the closing of the stores with `multiprocessing`, whose children may end without
-/// `atexit`.
+/// Registers the stop with `atexit`, and the closing of the stores with `multiprocessing`, whose
+/// children may end without `atexit`.
 pub fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
     /// The process that has registered it.
     static REGISTERED: AtomicU32 = AtomicU32::new(0);
@@ -205,8 +212,8 @@ fn close_stores(py: Python<'_>) {
     py.detach(|| store::close_all(CLOSE_PATIENCE));
 }
 
-/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later. Then
-/// closes the stores.
+/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread
+/// wake in it, later. Then closes the stores.
 #[pyfunction]
 fn stop(py: Python<'_>) {
     let _ = EXIT_THREAD.set(thread::current().id());
@@ -227,7 +234,8 @@ thread_local! {
     static PANIC_LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Notes where a panic was, for its exception, and prints nothing. This is the hook of this extension alone.
+/// Notes where a panic was, for its exception, and prints nothing. This is the hook of this
+/// extension alone.
 fn keep_panics_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -259,7 +267,8 @@ pub fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
     BLOCKED.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// Parks every thread but the one that exits. An error would only be printed as the traceback of a dying thread.
+/// Parks every thread but the one that exits. An error would only be printed as the traceback of a
+/// dying thread.
 fn stand_aside(py: Python<'_>) {
     if must_stand_aside() {
         py.detach(park);

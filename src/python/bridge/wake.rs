@@ -1,5 +1,5 @@
-//! The thread that asks for the interpreter, so that no worker of the runtime ever waits for it: a user's long
-//! computation must neither keep answers from being read nor let requests time out.
+//! The thread that asks for the interpreter, so that no worker of the runtime ever waits for it: a
+//! user's long computation must neither keep answers from being read nor let requests time out.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,11 +63,13 @@ pub(super) fn wait_for(patience: Duration, is_over: impl Fn() -> bool) {
 fn run(inbox: &mpsc::Receiver<WakeMessage>) {
     while let Ok(WakeMessage::Wake(first)) = inbox.recv() {
         let mut next = Some(WakeMessage::Wake(first));
-        // All wake-ups that wait are done together, because asking for the interpreter is the costly part.
+        // All wake-ups that wait are done together, because asking for the interpreter is the
+        // costly part.
         let more = Python::try_attach(|py| {
             while let Some(message) = next.take().or_else(|| inbox.try_recv().ok()) {
                 match message {
-                    // A panic is a bug. It must not end this thread, without which nothing is woken.
+                    // A panic is a bug. It must not end this thread, without which nothing is
+                    // woken.
                     WakeMessage::Wake(wake) => {
                         let _ = catch_unwind(AssertUnwindSafe(|| wake(py)));
                     }

@@ -34,7 +34,8 @@ pub struct Handle {
     options: Options,
     pub hooks: Arc<Hooks>,
     pub settings: Arc<Settings>,
-    /// `None` after `close`. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
+    /// `None` after `close`. Locked only while attached, and never while Python runs, so that no
+    /// lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
     stats: Arc<Stats>,
     /// Opened once. A forked child uses the same store by itself.
@@ -44,8 +45,10 @@ pub struct Handle {
 impl Handle {
     /// The handle of a new client. The options are [resolved](resolve) already.
     pub fn new(py: Python<'_>, options: Options, hooks: Hooks) -> PyResult<Self> {
-        // The first client gives the logger its null handler, if the package's import did not. The others are for the first call, which may have no descriptor left to
-        // read a file, and may run beside a fork: a child that is forked during an import waits for that import for ever.
+        // The first client gives the logger its null handler, if the package's import did not. The
+        // others are for the first call, which may have no descriptor left to read a file, and may
+        // run beside a fork: a child that is forked during an import waits for that import for
+        // ever.
         for module in [
             "logging",
             "drive",
@@ -234,8 +237,8 @@ impl Handle {
         )
     }
 
-    /// The requests and the new jobs that the budgets allow now. The file is never read, because this may run in the event loop and
-    /// must not fail where a store does.
+    /// The requests and the new jobs that the budgets allow now. The file is never read, because
+    /// this may run in the event loop and must not fail where a store does.
     fn budgets_left(&self) -> Result<[Option<u64>; 2]> {
         if self.is_closed() {
             return Ok([None, None]);
@@ -265,14 +268,16 @@ impl Handle {
 impl Drop for Pool {
     fn drop(&mut self) {
         if self.pid != process::id() {
-            // A forked child: the parent's connections are not to be touched, nor what its threads may have locked.
+            // A forked child: the parent's connections are not to be touched, nor what its threads
+            // may have locked.
             std::mem::forget(self.client.clone());
         }
     }
 }
 
 impl Pool {
-    /// Connections for `settings`. A handle of another client, `of`, keeps within the limits of that client.
+    /// Connections for `settings`. A handle of another client, `of`, keeps within the limits of
+    /// that client.
     fn new(
         settings: &Arc<Settings>,
         stats: &Arc<Stats>,
@@ -303,7 +308,8 @@ impl Pool {
     }
 }
 
-/// Opens the store, if the settings name one. While any store is open, a fork waits. The end of the process closes it.
+/// Opens the store, if the settings name one. While any store is open, a fork waits. The end of the
+/// process closes it.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     let Some(wanted) = &settings.store else {
         return Ok(None);
@@ -365,7 +371,8 @@ pub fn resolve(py: Python<'_>, options: Options, counts: fn(&str) -> bool) -> Py
     }
 }
 
-/// Runs `read` in a thread of its own, because its file may be a pipe without a writer. Ctrl-C ends the wait.
+/// Runs `read` in a thread of its own, because its file may be a pipe without a writer. Ctrl-C ends
+/// the wait.
 pub fn read_aside<T: Send + 'static>(
     py: Python<'_>,
     read: impl FnOnce() -> Result<T> + Send + 'static,

@@ -39,7 +39,8 @@ impl Hooks {
         is_function
     }
 
-    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is that of a write.
+    /// Calls the function of `api_key=`, unless another caller did meanwhile. `outcome` is that of
+    /// a write.
     pub fn ask_key(
         &self,
         py: Python<'_>,
@@ -64,7 +65,8 @@ impl Hooks {
     }
 }
 
-/// Shows the functions to the garbage collector, if nothing else holds them. Such a function often refers to its client.
+/// Shows the functions to the garbage collector, if nothing else holds them. Such a function often
+/// refers to its client.
 pub(super) fn traverse(hooks: &Arc<Hooks>, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
     match Arc::strong_count(hooks) {
         1 => {

@@ -204,7 +204,8 @@ impl BaseClient {
         self.face.run(py, op)
     }
 
-    /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it was begun.
+    /// The names of `once=` in a project, for the command line: name, kind, state, job, and when it
+    /// was begun.
     #[pyo3(signature = (*, project_id = None))]
     fn _once(&self, py: Python<'_>, project_id: Option<ProjectId>) -> Returned {
         let project = self.handle.client()?.project(project_id.as_deref())?;

@@ -1,5 +1,5 @@
-//! `Client` and `AsyncClient`: every method once, in the class that both extend, by subject in the modules below. Its face runs
-//! each method's operation.
+//! `Client` and `AsyncClient`: every method once, in the class that both extend, by subject in the
+//! modules below. Its face runs each method's operation.
 
 /// A method's name, for its operation.
 macro_rules! client_method {
@@ -39,7 +39,8 @@ pub fn _panic(client: &Bound<'_, BaseClient>) -> Returned {
     client.get().face.run(client.py(), op)
 }
 
-/// The base of `Client` and `AsyncClient`. Errors of wrong arguments show its name, so it reads as a user's own variable does.
+/// The base of `Client` and `AsyncClient`. Errors of wrong arguments show its name, so it reads as
+/// a user's own variable does.
 #[pyclass(frozen, subclass, weakref, module = "docplatform", name = "client")]
 pub struct BaseClient {
     handle: Arc<Handle>,
@@ -160,8 +161,8 @@ impl BaseClient {
         self.face.run(py, Operation::ready(name, close))
     }
 
-    /// An operation of this client, which it asks its handle for when it begins, on the caller's thread: the client may
-    /// have been closed since the call, or the process forked.
+    /// An operation of this client, which it asks its handle for when it begins, on the caller's
+    /// thread: the client may have been closed since the call, or the process forked.
     fn op<T, F>(
         &self,
         name: &'static str,

@@ -95,7 +95,8 @@ macro_rules! python_options {
             Ok(())
         }
 
-        /// The options of a pickle: all but the key and the headers, also those from the environment.
+        /// The options of a pickle: all but the key and the headers, also those from the
+        /// environment.
         pub fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
             let dict = PyDict::new(py);
             $(if !matches!(stringify!($option), "api_key" | "headers") {
@@ -118,13 +119,13 @@ pub fn update(
     Ok(())
 }
 
-/// A checked API key, the way to a newer one, and the variable that it or its file is from. `Client` takes it as `api_key=`.
-/// Python does not see the key.
+/// A checked API key, the way to a newer one, and the variable that it or its file is from.
+/// `Client` takes it as `api_key=`. Python does not see the key.
 #[pyclass(frozen, name = "_Key", module = "docplatform._native")]
 pub struct CheckedKey(SecretString, Renewal, Option<&'static str>);
 
-/// The checked API key of `file`, or otherwise of the environment, and its source. The command line checks it before it begins.
-/// `None` if there is none.
+/// The checked API key of `file`, or otherwise of the environment, and its source. The command line
+/// checks it before it begins. `None` if there is none.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
 pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(String, CheckedKey)>> {
@@ -146,8 +147,8 @@ pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(Strin
     Ok(Some((from, CheckedKey(key, renewal, variable))))
 }
 
-/// Checks these settings without the environment's, for the command line's `doctor`. With `opens`, it also opens the store and the
-/// connections.
+/// Checks these settings without the environment's, for the command line's `doctor`. With `opens`,
+/// it also opens the store and the connections.
 #[pyfunction]
 #[pyo3(signature = (settings, *, opens))]
 pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
@@ -167,7 +168,8 @@ pub fn _is_like_a_key(file: PathBuf) -> bool {
     config::is_like_a_key(&file)
 }
 
-/// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
+/// Host and port of the environment's proxy that requests to this address go through: for the
+/// command line's `doctor`.
 #[pyfunction]
 pub fn _proxy(base_url: &str) -> PyResult<Option<String>> {
     let base_url = BaseUrl::parse(Setting::BaseUrl, base_url, true)?;

@@ -103,7 +103,8 @@ impl PagingArguments {
     }
 }
 
-/// The reader for the arguments of an endpoint's method. The checkpoint has the values of those that are left out.
+/// The reader for the arguments of an endpoint's method. The checkpoint has the values of those
+/// that are left out.
 pub fn listing_reader(
     endpoint: &'static Endpoint,
     handle: &Arc<Handle>,

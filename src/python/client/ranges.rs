@@ -1,16 +1,15 @@
-//! The client's methods for ranges of an endpoint with counts: totals, plans, trends, comparisons, and the sync.
+//! The client's methods for ranges of an endpoint with counts: totals, plans, trends, comparisons,
+//! and the sync.
 
 use std::sync::Mutex;
 
 use crate::clock::Millis;
-
 use crate::dates::slices::{self, Every, Slice};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::source;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::lock;
-
 use crate::python::client::BaseClient;
 use crate::python::dates;
 use crate::python::prelude::*;
@@ -41,7 +40,7 @@ macro_rules! range_methods {
                 ) -> Returned {
                     let (from, to) = dates::range(period, date_from, date_to)?;
                     let listing = Listing::of($endpoint, &self.project(project_id)?, from, to);
-                                        let op = self.op(
+                    let op = self.op(
                         client_method!($totals),
                         move |client, inbox| async move { source::totals(&client.on_budget(on_budget), &listing, &*inbox).await },
                         convert::totals,
@@ -98,7 +97,7 @@ macro_rules! range_methods {
                     let of = Subject::new($endpoint, by_path)?;
                     let project = self.project(project_id)?;
                     let bar = progress::bar(py, progress, Some(slices.len() as u64), "slices")?;
-                                        let op = self.op(
+                    let op = self.op(
                         client_method!($trend),
                         move |client, inbox| async move {
                             let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
@@ -120,7 +119,7 @@ macro_rules! range_methods {
                     on_budget: WaitOrStop,
                     project_id: Option<ProjectId>,
                 ) -> Returned {
-                                        let periods = dates::two_periods(period, before)?;
+                    let periods = dates::two_periods(period, before)?;
                     let project = self.project(project_id)?;
                     let checkpoint = Arc::new(Mutex::new(None));
                     let begun = Arc::clone(&checkpoint);

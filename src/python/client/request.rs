@@ -143,7 +143,8 @@ pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> Returned {
     }
 }
 
-/// The project of a path that has a place for it: `id`, or the one that is `known` from a checkpoint, or the client's.
+/// The project of a path that has a place for it: `id`, or the one that is `known` from a
+/// checkpoint, or the client's.
 pub(super) fn project(
     client: &Client,
     path: &str,

@@ -26,7 +26,8 @@ use crate::text::io_words;
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
 
 impl RowReader {
-    /// An operation on everything left. It closes the current page, and begins with its remaining rows.
+    /// An operation on everything left. It closes the current page, and begins with its remaining
+    /// rows.
     fn work<T: Send + 'static>(
         self: &Arc<Self>,
         name: &'static str,
@@ -71,7 +72,8 @@ pub enum TableEnd {
     Encoded(&'static str, Box<PyWholeFile>),
 }
 
-/// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
+/// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error
+/// has the table.
 pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,
@@ -212,8 +214,9 @@ pub fn file(
                 Err(error) => return Err(failed(py, &owner, &stream, error)?),
             };
             let WrittenFile { file, rows } = written;
-            // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
-            // the caller knows of the file, no other caller gets its rows.
+            // Only here: a caller that was interrupted before finds what was there before. The
+            // stream is kept meanwhile: until the caller knows of the file, no other caller gets
+            // its rows.
             let active = Arc::clone(&owner.active);
             let arrived = move |py: Python<'_>| {
                 owner.handed(rows, true, &mut stream);
@@ -226,7 +229,8 @@ pub fn file(
     )
 }
 
-/// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what `then` makes.
+/// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what
+/// `then` makes.
 fn commit(
     name: &'static str,
     path: PathBuf,
@@ -267,7 +271,8 @@ pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     });
     // Python puts the number before it.
     let text = io_words(error);
-    // A name as text: a `pathlib.Path` would have to be imported, which fails where the process is out of descriptors.
+    // A name as text: a `pathlib.Path` would have to be imported, which fails where the process is
+    // out of descriptors.
     match number {
         // Python knows which of its own numbers a number of Windows is.
         Some(number) if cfg!(windows) && error.raw_os_error().is_some() => {

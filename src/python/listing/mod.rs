@@ -1,4 +1,5 @@
-//! The iterators: every method once, in the classes that both faces extend, and the two protocols beside them.
+//! The iterators: every method once, in the classes that both faces extend, and the two protocols
+//! beside them.
 
 pub mod collect;
 pub mod reader;
@@ -79,7 +80,8 @@ impl CurrentRows {
         self.0.take_row()
     }
 
-    /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
+    /// An awaitable for the row after them. Warnings are about the code that goes through the
+    /// generator.
     fn turn(&self, py: Python<'_>) -> Returned {
         let how = Iteration {
             depth: 2,
@@ -183,7 +185,8 @@ impl BaseRows {
     }
 }
 
-/// The exports by a library, into a frame or into a file. The library is looked for before anything is asked for.
+/// The exports by a library, into a frame or into a file. The library is looked for before anything
+/// is asked for.
 macro_rules! library_exports {
     ($($frame:ident)*; $($file:ident)*) => {
         #[pymethods]
@@ -204,7 +207,8 @@ macro_rules! library_exports {
                 fn $file(&self, path: &Object<'_>, progress: Option<&Object<'_>>) -> Returned {
                     let py = path.py();
                     convert::call_hook(py, "frames", "need", (stringify!($file),))?;
-                    // A Rust object, so that a worker without the interpreter can remove the file if the call is given up.
+                    // A Rust object, so that a worker without the interpreter can remove the file
+                    // if the call is given up.
                     let file = Box::new(PyWholeFile::new(path, None)?);
                     let end = TableEnd::Encoded(stringify!($file), file);
                     let op = table(py, &self.reader, concat!("Rows.", stringify!($file)), end)?;

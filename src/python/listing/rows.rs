@@ -51,8 +51,8 @@ pub fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyR
 /// How many names of the service's choice are shared by the rows of a page or a table.
 const SHARED: usize = 100;
 
-/// Makes dicts of rows. Only our own names are interned, which keeps them for ever; those that the service chooses are
-/// shared by the rows, and gone with them.
+/// Makes dicts of rows. Only our own names are interned, which keeps them for ever; those that the
+/// service chooses are shared by the rows, and gone with them.
 pub struct Dicts<'py, 'a> {
     py: Python<'py>,
     layout: Layout,
@@ -140,7 +140,8 @@ pub fn value<'py>(
     }
 }
 
-/// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
+/// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for
+/// the row.
 pub fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     let class = if finding.is_change() {
         "DataChangedWarning"

@@ -88,7 +88,8 @@ impl Comparison {
         convert::call_hook(slf.py(), "changes", "text", (slf,))
     }
 
-    /// The numbers of the rows that changed significantly, and their directions; the largest change comes first.
+    /// The numbers of the rows that changed significantly, and their directions; the largest change
+    /// comes first.
     fn _movements(slf: &Bound<'_, Self>, of: ReaderKind) -> Vec<(usize, &'static str)> {
         movements(slf, of)
             .into_iter()
@@ -141,8 +142,9 @@ fn fractions(py: Python<'_>, [human, ai, total]: [Option<f64>; 3]) -> Returned {
 /// The unit of a rate, and the change of that rate.
 type RateChange = (&'static str, f64);
 
-/// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the change per "day" or "working day", if
-/// it was used instead or contradicts the plain one. The changes are `None` if there are readers, and were none before.
+/// The change of a site's totals; "rose", "fell" or "hardly changed"; the plain change; and the
+/// change per "day" or "working day", if it was used instead or contradicts the plain one. The
+/// changes are `None` if there are readers, and were none before.
 #[pyfunction]
 pub fn _site_change(
     before: i64,
@@ -155,7 +157,8 @@ pub fn _site_change(
     (found.change, found.verdict.as_str(), found.plain, other)
 }
 
-/// A comparison of visitors that the caller has read: of each period the rows (path, human, ai, total), the totals and the days.
+/// A comparison of visitors that the caller has read: of each period the rows (path, human, ai,
+/// total), the totals and the days.
 #[pyfunction]
 pub fn _comparison(
     py: Python<'_>,

@@ -47,7 +47,8 @@ pub struct Meta {
     pub every: Option<Every>,
     #[serde(default)]
     pub open_from: Option<String>,
-    /// Of a trend or a comparison: the ends of slices or periods that were not over when they were read.
+    /// Of a trend or a comparison: the ends of slices or periods that were not over when they were
+    /// read.
     #[serde(default)]
     pub running: Vec<Date>,
     /// Of a table in slices: where the rows of each slice end.
@@ -56,7 +57,8 @@ pub struct Meta {
     /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
     pub before: Option<(Slice, Totals)>,
-    /// Of a comparison: the pace and the scatter of each kind. They are bits, because JSON may lose the last digit of a float.
+    /// Of a comparison: the pace and the scatter of each kind. They are bits, because JSON may lose
+    /// the last digit of a float.
     #[serde(default)]
     paces: [[u64; 2]; 3],
     /// Whether the rows are the sections of a comparison.

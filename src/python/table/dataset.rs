@@ -4,7 +4,6 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 
 use crate::clock::Clock;
 use crate::dates::Moment;
-
 use crate::dates::slices::{self, Every};
 use crate::listing::endpoint::Endpoint;
 use crate::python::listing::collect;
@@ -17,8 +16,8 @@ use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
 use crate::slices::reading::StoreQuery;
 use crate::store::{Content, FinishedExports};
 
-/// The slices in a store, by project and day: export, base URL, project, first day, day after the last, the time of the first
-/// request, rows, whether it was final.
+/// The slices in a store, by project and day: export, base URL, project, first day, day after the
+/// last, the time of the first request, rows, whether it was final.
 #[pyfunction]
 pub fn _dataset_slices(
     py: Python<'_>,
@@ -53,7 +52,8 @@ pub fn _dataset_slices(
             selection.choose(owner.latest(&stored, Content::Pages).await?)
         },
         move |py, slices| {
-            // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
+            // After the store was read: what a sync began meanwhile would lie in the future, and
+            // count as not yet final.
             let now = Clock::system().now();
             let tuples = slices.into_iter().map(|one| {
                 let settled = one.is_final(settle_days, now);

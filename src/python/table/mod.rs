@@ -198,8 +198,8 @@ impl BaseTable {
         convert::call_hook(slf.py(), "shown", "text", (slf,))
     }
 
-    /// The columns in order: the name, what it holds, and whether it is one of the listing's own. All others are whatever else the
-    /// service sent.
+    /// The columns in order: the name, what it holds, and whether it is one of the listing's own.
+    /// All others are whatever else the service sent.
     fn _schema(&self) -> Vec<(String, &'static str, bool)> {
         let layout = self.0.table.layout;
         let days = DAYS.into_iter().zip(["days", "days", "count"]);
@@ -237,8 +237,8 @@ impl BaseTable {
         (load, (meta, lines)).into_py_any(py)
     }
 
-    /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
-    /// the least.
+    /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has
+    /// them. Where there is none, NaN is or the least.
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
         if table.layout.days && DAYS.contains(&name) {
@@ -280,7 +280,8 @@ impl BaseTable {
         bytes(py, table.len(), values)
     }
 
-    /// A column, as Python's own values; what is deeper as JSON. Most texts that come twice are one object.
+    /// A column, as Python's own values; what is deeper as JSON. Most texts that come twice are one
+    /// object.
     fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Object<'py>>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);
@@ -313,7 +314,8 @@ impl BaseTable {
         Ok(all)
     }
 
-    /// Some rows as their columns have them: for each column of `_schema` a list of values, what is deeper as JSON.
+    /// Some rows as their columns have them: for each column of `_schema` a list of values, what is
+    /// deeper as JSON.
     fn _part<'py>(
         &self,
         py: Python<'py>,
@@ -347,7 +349,8 @@ impl BaseTable {
         Ok(all)
     }
 
-    /// The ends of slices or periods that were not over when they were read: charts do not show them as a fall.
+    /// The ends of slices or periods that were not over when they were read: charts do not show
+    /// them as a fall.
     #[getter]
     fn _running<'py>(&self, py: Python<'py>) -> PyResult<Vec<Object<'py>>> {
         self.0

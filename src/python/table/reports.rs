@@ -32,7 +32,8 @@ pub fn planned(py: Python<'_>, plan: &Plan) -> Returned {
     convert::named_tuple(py, "Plan", values)
 }
 
-/// The report of a sync as its named tuple, or the error that it ended with. The error carries the report.
+/// The report of a sync as its named tuple, or the error that it ended with. The error carries the
+/// report.
 pub fn synced(py: Python<'_>, sync: Sync) -> Returned {
     let SyncCounts {
         slices,

@@ -44,7 +44,8 @@ impl PyWholeFile {
         file
     }
 
-    /// After an error it is removed, and the system's error names it: a library's own may name no file.
+    /// After an error it is removed, and the system's error names it: a library's own may name no
+    /// file.
     fn __exit__(
         &self,
         _kind: &Object<'_>,

@@ -1,6 +1,7 @@
 //! Properties: what must hold for any service, any date, any text.
 //!
-//! They draw the same cases each time; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and for others.
+//! They draw the same cases each time; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and
+//! for others.
 
 mod corpus;
 mod dates;

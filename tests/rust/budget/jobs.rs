@@ -1,4 +1,5 @@
-//! The budget of new jobs: counted by project before a creation leaves, apart from the requests of analytics.
+//! The budget of new jobs: counted by project before a creation leaves, apart from the requests of
+//! analytics.
 
 use std::sync::Arc;
 
@@ -138,7 +139,8 @@ async fn a_message_that_was_refused_holds_up_creations_too() {
             .after(millis(200))
     }));
     let client = client(&script);
-    // Also where another project's creation was refused for longer meanwhile, on which its own ledger waits.
+    // Also where another project's creation was refused for longer meanwhile, on which its own
+    // ledger waits.
     let recorder = Recorder::default();
     let (message, created) = tokio::join!(
         message(&client, "More", &recorder),

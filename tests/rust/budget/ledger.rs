@@ -152,7 +152,8 @@ async fn a_process_whose_clock_is_wrong_frees_nothing_that_others_have_spent() {
         let (ours, theirs) = (budget(&path, right.clock()), budget(&path, wrong.clock()));
         let is_ahead = hours > 0;
         assert_eq!(spend(&ours, 60).await, 60);
-        // To a clock that is ahead, these requests look old. The service's 429 ends what it sends too much.
+        // To a clock that is ahead, these requests look old. The service's 429 ends what it sends
+        // too much.
         let left = if is_ahead { 100 } else { 40 };
         assert_eq!(theirs.left().await.unwrap(), left, "{hours}");
         // The others count what it sends, although its clock is behind.

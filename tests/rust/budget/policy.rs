@@ -358,7 +358,8 @@ fn trips() -> impl Strategy<Value = Vec<Trip>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the delays, and whatever becomes of each request: no hour of the service sees too many.
+    /// Whatever the delays, and whatever becomes of each request: no hour of the service sees too
+    /// many.
     #[test]
     fn no_hour_of_the_service_sees_more_than_was_granted(trips in trips(), per_hour in 1..20_u64) {
         let terms = Terms { per_hour, reserve: 0, patience: 0 };

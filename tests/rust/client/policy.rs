@@ -186,7 +186,8 @@ fn what_follows_a_failed_attempt() {
     use Pace::{Normal, RetryAfter, Throttled};
     use RetryPlan::{Deadline, GiveUp, Pause};
     let beyond = secs(60) + Duration::from_nanos(1);
-    // The attempt's number, what the service asked for, the time that is left, the dice, and what is planned.
+    // The attempt's number, what the service asked for, the time that is left, the dice, and what
+    // is planned.
     for (pace, number, asked, left, unit, planned) in [
         (Some(Normal), 1, None, FAR, 1.0, Pause(millis(500))),
         (Some(Normal), 2, None, FAR, 1.0, Pause(secs(1))),

@@ -1,4 +1,5 @@
-//! The key and the prompt are in nothing that is shown, also where the service echoes them (faults.md, H).
+//! The key and the prompt are in nothing that is shown, also where the service echoes them
+//! (faults.md, H).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -16,7 +17,8 @@ use crate::helpers::support::{
 };
 use crate::job::waits::how;
 
-/// Words that only a prompt has, early and late in it, beside characters that have to be escaped somewhere.
+/// Words that only a prompt has, early and late in it, beside characters that have to be escaped
+/// somewhere.
 const PROMPT: &str = "\u{1f469}\u{200d}\u{1f4bb} \"falcon\" z\u{e9}bu /badger\\ <otter> &\n\u{7f}heron \u{202e}lynx\tand then \
                       the walrus, 100 % of it: \u{1}marmot";
 /// None of its words is in a text of this crate's own.
@@ -142,7 +144,8 @@ fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
     ]
 }
 
-/// So that what comes after them lies across the cuts at 60, 120, 256 and 500, at one place or another.
+/// So that what comes after them lies across the cuts at 60, 120, 256 and 500, at one place or
+/// another.
 fn paddings() -> impl Iterator<Item = String> {
     let cuts = [60, 120, 256, 500]
         .into_iter()
@@ -157,7 +160,8 @@ fn paddings() -> impl Iterator<Item = String> {
 #[tokio::test(start_paused = true)]
 async fn neither_key_nor_prompt_is_ever_shown_however_the_service_repeats_it() {
     for padding in paddings() {
-        // Also without the prefix of the key, or only the end. Of a prompt's end too little is left where a text is cut.
+        // Also without the prefix of the key, or only the end. Of a prompt's end too little is left
+        // where a text is cut.
         let end = if padding.len() > 1 {
             PROMPT
         } else {

@@ -1,4 +1,5 @@
-//! The next page is requested before this one is read, if it is certainly needed. Only a page that cannot be used wastes one.
+//! The next page is requested before this one is read, if it is certainly needed. Only a page that
+//! cannot be used wastes one.
 
 use std::sync::{Arc, Mutex};
 

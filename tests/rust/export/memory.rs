@@ -1,4 +1,5 @@
-//! The memory of a collected export, however the service caps its pages. Each case is a process of its own.
+//! The memory of a collected export, however the service caps its pages. Each case is a process of
+//! its own.
 
 use std::process::Stdio;
 use std::sync::Arc;

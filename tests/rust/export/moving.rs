@@ -37,7 +37,8 @@ async fn repeats_are_dropped_or_kept_and_reported() {
         "/a\u{200f}",
     ];
     let alike_rows = alike.map(|path| (path, 1));
-    // The rows of each page, what is left of them, what is found first, and how the first warning begins.
+    // The rows of each page, what is left of them, what is found first, and how the first warning
+    // begins.
     for (sent, left, found, warned) in [
         (
             &[

@@ -1,4 +1,5 @@
-//! Checkpoints: within a page and at its end, in another process, and only where they belong (faults.md, E6, E11 and J14).
+//! Checkpoints: within a page and at its end, in another process, and only where they belong
+//! (faults.md, E6, E11 and J14).
 
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;

@@ -191,7 +191,8 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_final_only_by_the_service
     let going_on = "Sat, 31 Jan 2026 12:00:00 GMT";
     let after_it = "Wed, 04 Feb 2026 00:00:00 GMT";
     let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
-    // The days on which it is read, the first one by a clock that is ahead or by the service's, and how many requests each reading costs.
+    // The days on which it is read, the first one by a clock that is ahead or by the service's, and
+    // how many requests each reading costs.
     for (date, days) in [
         (
             None,

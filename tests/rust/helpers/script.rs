@@ -271,7 +271,8 @@ impl Transport for Script {
                 Step::Reply(reply) => reply,
             };
             if !reply.after.is_zero() {
-                // As in life, the connection is read by a task of its own, which needs turns for that.
+                // As in life, the connection is read by a task of its own, which needs turns for
+                // that.
                 let arrival = tokio::spawn(async move {
                     sleep(reply.after).await;
                     yield_now().await;

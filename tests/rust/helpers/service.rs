@@ -1,5 +1,5 @@
-//! A service with a limit of requests an hour, counted in a rolling or a fixed window, with or without refused requests,
-//! and with any headers.
+//! A service with a limit of requests an hour, counted in a rolling or a fixed window, with or
+//! without refused requests, and with any headers.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

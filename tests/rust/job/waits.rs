@@ -477,7 +477,8 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
     );
     assert_eq!(observer.last().unwrap().status, "active");
 
-    // A short pause ends no wait that has less left than its own interval: the last poll comes at its end.
+    // A short pause ends no wait that has less left than its own interval: the last poll comes at
+    // its end.
     let begun = Instant::now();
     let busy = || with_retry_after(503, "1");
     let script = Script::new([busy(), busy(), busy(), shows("completed")]);

@@ -1,4 +1,5 @@
-//! Budgets: each address has one for its analytics requests, and each project there one for its new jobs.
+//! Budgets: each address has one for its analytics requests, and each project there one for its new
+//! jobs.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,8 @@ fn granted(settings: &Settings, account: &Account) -> Option<u64> {
     }
 }
 
-/// The budget of an operation, and the requests until now that count for it, as far as its process knows of them.
+/// The budget of an operation, and the requests until now that count for it, as far as its process
+/// knows of them.
 fn sent_for(life: &Life, tag: u64) -> (Account, Vec<Sent>) {
     let (world, settings) = (&life.world, &life.world.scenario.settings);
     let (process, op) = op_of(tag);
@@ -101,7 +103,8 @@ pub(crate) fn check_slot(process: &Process, error: &Error) {
     if !is_plain(&world.scenario) {
         return;
     }
-    // At best a request counts from its beginning on: it may have been under way when the slot was promised.
+    // At best a request counts from its beginning on: it may have been under way when the slot was
+    // promised.
     let left = sent.iter().filter(|sent| sent.left.is_some());
     let until = left.map(|sent| sent.begun + HOUR);
     let until: Vec<_> = until.filter(|until| *until > world.now()).collect();

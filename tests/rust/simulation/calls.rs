@@ -1,4 +1,5 @@
-//! Single calls: reads, jobs and their ends; and what every call promises, checked against what was sent for it.
+//! Single calls: reads, jobs and their ends; and what every call promises, checked against what was
+//! sent for it.
 
 use docplatform::client::throttle::Lane;
 use docplatform::client::{Answer, Call, Client};
@@ -12,7 +13,8 @@ use crate::budget;
 use crate::process::{Done, Process};
 use crate::world::{End, Life, Sent, World, in_short, lines};
 
-/// A pause that would end this close to the deadline is not begun; and what a call may take beyond it.
+/// A pause that would end this close to the deadline is not begun; and what a call may take beyond
+/// it.
 const LAST_CALL: u64 = 1_000;
 /// A poll that is under way when the time is up gets so long.
 const LAST_POLL: u64 = 5_000;
@@ -23,7 +25,8 @@ pub(crate) fn segment(id: &str) -> Segment {
     Segment::parse("id", id).unwrap()
 }
 
-/// The policy for a failed attempt: the shortest pause before the next one, in milliseconds; `None`: it is the last.
+/// The policy for a failed attempt: the shortest pause before the next one, in milliseconds;
+/// `None`: it is the last.
 pub(crate) fn retry(
     end: End,
     write: bool,

@@ -24,7 +24,8 @@ pub(crate) fn check(world: &World) {
     once(world, &sent);
 }
 
-/// Whatever part of a listing is read, a store is filled with whole pages, which serve the next reader.
+/// Whatever part of a listing is read, a store is filled with whole pages, which serve the next
+/// reader.
 fn whole_pages(world: &World, sent: &[Sent]) {
     let Scenario {
         habits,
@@ -62,7 +63,8 @@ fn whole_pages(world: &World, sent: &[Sent]) {
     }
 }
 
-/// A page of a final range is fetched once, over all calls and processes, unless somebody asks for `refresh`.
+/// A page of a final range is fetched once, over all calls and processes, unless somebody asks for
+/// `refresh`.
 fn once(world: &World, sent: &[Sent]) {
     let scenario = &world.scenario;
     let Habits {
@@ -72,7 +74,8 @@ fn once(world: &World, sent: &[Sent]) {
         stands,
         ..
     } = &scenario.habits;
-    // Where pages are not as they were asked for, those of readers with different page sizes do not join.
+    // Where pages are not as they were asked for, those of readers with different page sizes do not
+    // join.
     let is_odd = cap.is_some() || *filters || *stands || *moving > 0;
     if !scenario.settings.store || is_odd || !scenario.disk_keeps() || !scenario.clock_is_right() {
         return;
@@ -88,8 +91,8 @@ fn once(world: &World, sent: &[Sent]) {
             });
         exports.any(|export| export.whats().any(|other| other == what))
     };
-    // A reader who goes on within a page knows rows and no offsets: pages of another size are no help, nor are those that
-    // begin elsewhere, or have the cursors of another export.
+    // A reader who goes on within a page knows rows and no offsets: pages of another size are no
+    // help, nor are those that begin elsewhere, or have the cursors of another export.
     let failed: BTreeSet<_> = sent
         .iter()
         .filter(|sent| sent.end != End::Good)
@@ -249,8 +252,9 @@ fn growth(world: &World, sent: &[Sent]) {
     let bad = |what: String| world.violation(what);
     let scenario = &world.scenario;
     let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();
-    // If the clock was set between an entry and its withdrawal, ahead by an hour or back by a day, the entry is one that counts
-    // no more. The ledger leaves those as they are: it errs on the side of a request having been sent, and nobody waits for it.
+    // If the clock was set between an entry and its withdrawal, ahead by an hour or back by a day,
+    // the entry is one that counts no more. The ledger leaves those as they are: it errs on the
+    // side of a request having been sent, and nobody waits for it.
     let by = || scenario.jumps.iter().map(|jump| jump.by);
     let back: i64 = by().filter(|by| *by < 0).sum();
     let is_counted = back > -24 * 3_600_000 && by().all(|by| by <= 0);

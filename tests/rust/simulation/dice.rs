@@ -4,7 +4,8 @@
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// The stream of a thing: what else happens in a run does not move it, so that a run can be cut down.
+    /// The stream of a thing: what else happens in a run does not move it, so that a run can be cut
+    /// down.
     pub(crate) fn of(seed: u64, about: &[u64]) -> Self {
         let mut dice = Self(seed);
         for &part in about {

@@ -230,7 +230,8 @@ fn delete(world: &World) {
     world.note(|| "the store is deleted".to_owned());
 }
 
-/// Begins a file as the client does: each has a salt of its own, and numbers its exports from somewhere else on.
+/// Begins a file as the client does: each has a salt of its own, and numbers its exports from
+/// somewhere else on.
 fn begin_file(connection: &Connection, number: u64) {
     connection
         .execute("DELETE FROM sqlite_sequence", [])

@@ -142,8 +142,9 @@ async fn export(process: &Process, plan: Export) -> Done {
         .export
         .clone()
         .filter(|_| saves);
-    // A resumed reader requests again the page that it is within: it knows the rows of a short one, and not their numbers. With
-    // cursors, the pages of another reader at the same time may be different.
+    // A resumed reader requests again the page that it is within: it knows the rows of a short one,
+    // and not their numbers. With cursors, the pages of another reader at the same time may be
+    // different.
     let is_whole_read = saved.is_none() && plan.stop_every.is_none();
     let mut progress = saved.unwrap_or_default();
     let is_there = !plan.any_path && plan.whats().all(|what| world.state().whole.contains(&what));
@@ -262,7 +263,8 @@ fn check_kept(process: &Process, plan: Export) {
         && !plan.any_path
         && process.client.exports().is_some()
         && what.day != OPEN_DAY
-        // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
+        // Where the data moves, the pages of two readers, or of one before and after a stop, need
+        // not join.
         && scenario.habits.moving == 0
         && scenario.clock_is_right()
         && scenario.disk_is_good();

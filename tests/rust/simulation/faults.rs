@@ -136,7 +136,8 @@ pub(crate) fn told(dice: &mut Dice, now: SystemTime) -> Told {
         4..7 => plain(&[&seconds.to_string()], Some(seconds)),
         7 => date(seconds.cast_signed()),
         8 => date(-seconds.cast_signed() - 1),
-        // A client with a budget looks into its ledger for a whole day: seldom, as that takes as long as a hundred worlds.
+        // A client with a budget looks into its ledger for a whole day: seldom, as that takes as
+        // long as a hundred worlds.
         9 if dice.chance(4) => plain(&[&"9".repeat(40)], Some(u64::MAX)),
         9 => plain(&["007"], Some(7)),
         10 => plain(&[dice.pick(&["-1", "1.5", "1e3", "soon", "", "+5"])], None),

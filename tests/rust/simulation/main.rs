@@ -1,5 +1,6 @@
-//! The whole client in simulation: network, clock and disk follow from one seed, and every promise is held against the
-//! history. `make simulate` runs seeds by the thousand; a seed that fails is cut down and printed as one command.
+//! The whole client in simulation: network, clock and disk follow from one seed, and every promise
+//! is held against the history. `make simulate` runs seeds by the thousand; a seed that fails is
+//! cut down and printed as one command.
 
 #![allow(clippy::disallowed_methods, reason = "a run blocks on its world")]
 #![allow(
@@ -53,24 +54,27 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     env::var(name).ok()?.parse().ok()
 }
 
-/// Seeds that found bugs, which are mended: the pages of two who read a moving listing by cursors were put together; an
-/// export resumed after a short page left a gap after that page, so the store never had it whole; another did so that went on
-/// within a page, with several asked for at one time; pages of an export of a deleted store went into that of another day; a job
-/// that was made under a name of a deleted store took the name's place in the next one, where another prompt had it; pages of one
-/// row made an export forget what it had handed out before it was resumed; two that were resumed after short pages took what was
-/// asked for ahead of those for theirs, and left gaps in the store; a creation that was answered late, after its process had died,
-/// counted too short in a budget; an export that was resumed after a dropped repeat did not find the pages that it had; a page that
-/// the budget held back ahead of need ended its export later, with a time that was over; a write was called refused, although its
-/// last attempt did not leave.
+/// Seeds that found bugs, which are mended: the pages of two who read a moving listing by cursors
+/// were put together; an export resumed after a short page left a gap after that page, so the store
+/// never had it whole; another did so that went on within a page, with several asked for at one
+/// time; pages of an export of a deleted store went into that of another day; a job that was made
+/// under a name of a deleted store took the name's place in the next one, where another prompt had
+/// it; pages of one row made an export forget what it had handed out before it was resumed; two
+/// that were resumed after short pages took what was asked for ahead of those for theirs, and left
+/// gaps in the store; a creation that was answered late, after its process had died, counted too
+/// short in a budget; an export that was resumed after a dropped repeat did not find the pages that
+/// it had; a page that the budget held back ahead of need ended its export later, with a time that
+/// was over; a write was called refused, although its last attempt did not leave.
 #[rustfmt::skip]
 const FOUND: [u64; 12] = [
     20_545, 10_037_726, 2_007_957, 59_967, 5_117_446, 6_107_467, 6_082_874, 7_092_552, 13_011_975,
     20_295_404, 30_325_418, 200_125_818,
 ];
 
-/// The first seeds that notice bugs of mutants.py that nothing else of `cargo test` notices: a checkpoint a row ahead, a creation
-/// without its lock, a page whose rest was forgotten, days whose rows look alike, an overlap that is not known, and stored pages that
-/// are shared, timed, resumed or found wrongly, and a budget that accounts or projects share.
+/// The first seeds that notice bugs of mutants.py that nothing else of `cargo test` notices: a
+/// checkpoint a row ahead, a creation without its lock, a page whose rest was forgotten, days whose
+/// rows look alike, an overlap that is not known, and stored pages that are shared, timed, resumed
+/// or found wrongly, and a budget that accounts or projects share.
 #[rustfmt::skip]
 const NOTICING: [u64; 15] = [
     36, 46, 85, 102, 296, 384, 725, 888, 1_305, 1_970, 2_201, 3_444, 4_465, 4_780, 5_429,
@@ -101,8 +105,8 @@ fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
     }
 }
 
-/// `SEEDS` seeds from `FROM`, and those that found bugs, each 16th of them twice; or `SEED` alone, in words, without the parts
-/// in `WITHOUT`: the last `LINES` (20) of its history.
+/// `SEEDS` seeds from `FROM`, and those that found bugs, each 16th of them twice; or `SEED` alone,
+/// in words, without the parts in `WITHOUT`: the last `LINES` (20) of its history.
 #[test]
 #[ignore = "make simulate"]
 fn simulate() {

@@ -1,4 +1,5 @@
-//! The network: a request leaves, or does not; reaches the service; and its answer comes back as its fate will have it.
+//! The network: a request leaves, or does not; reaches the service; and its answer comes back as
+//! its fate will have it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ pub(crate) struct Net(pub(crate) Arc<Life>);
 struct Flight {
     life: Arc<Life>,
     number: usize,
-    /// The end of the request if it is given up now; `None` before its head came: then it depends on whether it had left.
+    /// The end of the request if it is given up now; `None` before its head came: then it depends
+    /// on whether it had left.
     given_up: Option<End>,
 }
 

@@ -253,7 +253,8 @@ impl Process {
     }
 }
 
-/// An hour after the last request the whole budget is there again. A clock that was set back delays it by as long.
+/// An hour after the last request the whole budget is there again. A clock that was set back delays
+/// it by as long.
 pub(crate) async fn spend(world: &Arc<World>) {
     let Scenario {
         settings,

@@ -82,7 +82,8 @@ impl Repeats {
             ),
         ];
         for ((rows, told), is_told) in tells.into_iter().zip(&mut self.is_told) {
-            // The client reports the first finding of a kind with its page, and adds up the later ones.
+            // The client reports the first finding of a kind with its page, and adds up the later
+            // ones.
             let is_due = rows > 0 && !*is_told;
             *is_told |= is_due;
             if told != is_due.then_some(rows) {

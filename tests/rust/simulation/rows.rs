@@ -1,4 +1,5 @@
-//! Checks the rows that a user got: they are those of one moment and of the right time, for as few requests as promised.
+//! Checks the rows that a user got: they are those of one moment and of the right time, for as few
+//! requests as promised.
 
 use std::collections::BTreeSet;
 
@@ -58,8 +59,8 @@ pub(crate) fn is_begun_before(world: &World, what: What, time: u64) -> bool {
     world.value(sql, its)
 }
 
-/// Whether the store alone served a call's rows of the open day: nobody asked for any of it since the call began. The day must have been
-/// final by then.
+/// Whether the store alone served a call's rows of the open day: nobody asked for any of it since
+/// the call began. The day must have been final by then.
 pub(crate) fn is_served(process: &Process, what: What, begun: u64) -> bool {
     let (world, scenario) = (process.world(), &process.world().scenario);
     let is_of_it = |sent: &Sent| sent.page.as_ref().is_none_or(|page| page.what == what);
@@ -83,8 +84,9 @@ pub(crate) fn is_served(process: &Process, what: What, begun: u64) -> bool {
     true
 }
 
-/// Checks the age of rows. With `refresh` all are new. Those of a range that may change are from an export whose last page is a day old at
-/// most. Rows that cost no request came when their range was final.
+/// Checks the age of rows. With `refresh` all are new. Those of a range that may change are from an
+/// export whose last page is a day old at most. Rows that cost no request came when their range was
+/// final.
 pub(crate) fn check_served(process: &Process, plan: Export, progress: &Progress, begun: u64) {
     let (world, scenario) = (process.world(), &process.world().scenario);
     if !scenario.settings.store || plan.any_path || !scenario.clock_is_right() {
@@ -115,7 +117,8 @@ pub(crate) fn check_served(process: &Process, plan: Export, progress: &Progress,
     if may_change && !is_all_new && came_since(since.saturating_sub(DAY)).is_empty() {
         bad("rows of the day before are served");
     }
-    // An unfinished export of a range that may change is continued for a day. It may have all rows of a part.
+    // An unfinished export of a range that may change is continued for a day. It may have all rows
+    // of a part.
     let is_part = plan.max_rows.is_some() || plan.offset > 0;
     if is_part || !asked(process).is_empty() {
         return;

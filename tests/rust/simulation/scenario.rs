@@ -1,4 +1,5 @@
-//! The scenario of a seed: the service's habits, the faults, the disk, the settings, and the operations of each process.
+//! The scenario of a seed: the service's habits, the faults, the disk, the settings, and the
+//! operations of each process.
 
 use docplatform::listing::endpoint::{
     CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, SEARCHES, VIEWS, VISITORS,
@@ -16,7 +17,8 @@ pub(crate) const ADDRESSES: [&str; 2] = [
     "https://docs.example.com/api",
     "https://docs.example.org/api",
 ];
-/// The ninth of February: the day that may still change. All others are days of January, which do not.
+/// The ninth of February: the day that may still change. All others are days of January, which do
+/// not.
 pub(crate) const OPEN_DAY: u64 = 40;
 /// The moment at which that day becomes final, in milliseconds after [`crate::world::BASE`].
 pub(crate) const OPEN_DAY_SETTLES: u64 = 2 * 24 * 3_600_000;
@@ -366,7 +368,8 @@ impl Scenario {
         ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 14
     }
 
-    /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
+    /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the
+    /// same rows for all.
     pub(crate) fn pages_join(&self, listed: What) -> bool {
         let lists = |export: &Export| !export.any_path && export.whats().any(|what| what == listed);
         let again = |op: &Op| matches!(op, Op::Export(export) if export.refresh && lists(export));
@@ -443,7 +446,8 @@ impl Scenario {
         }
     }
 
-    /// Whether all that was entered counts. To a clock that is set ahead, or back by days, requests in a file do not.
+    /// Whether all that was entered counts. To a clock that is set ahead, or back by days, requests
+    /// in a file do not.
     pub(crate) fn ledger_holds(&self) -> bool {
         let back: i64 = self.jumps.iter().map(|jump| -jump.by).sum();
         let only_back = self.jumps.iter().all(|jump| jump.by < 0) && back <= 86_400_000;

@@ -1,5 +1,6 @@
-//! Keeps the statements of the simulated store, so that SQLite compiles each of them once and not once a use: that took half
-//! of a run. `make simulate` has the linker give SQLite's two functions for it to these (`--wrap`); the client is as it is.
+//! Keeps the statements of the simulated store, so that SQLite compiles each of them once and not
+//! once a use: that took half of a run. `make simulate` has the linker give SQLite's two functions
+//! for it to these (`--wrap`); the client is as it is.
 
 #![allow(unsafe_code, reason = "called by a library in C")]
 

@@ -177,7 +177,8 @@ pub(crate) enum End {
     Good,
 }
 
-/// The wait of a piece of work for the file's lock. Time passes at its first transaction: until then its clocks are behind.
+/// The wait of a piece of work for the file's lock. Time passes at its first transaction: until
+/// then its clocks are behind.
 #[derive(Default)]
 pub(crate) struct LockWait {
     left: AtomicU64,

@@ -1,4 +1,5 @@
-//! Worlds with a subject. Each subject is drawn from dice of its own, so that a new one leaves all other worlds as they were.
+//! Worlds with a subject. Each subject is drawn from dice of its own, so that a new one leaves all
+//! other worlds as they were.
 
 use docplatform::listing::endpoint::PagedBy;
 
@@ -8,7 +9,8 @@ use crate::scenario::{
 };
 
 impl Scenario {
-    /// In some worlds with a store, several calls of a process and several processes want the same at the same time.
+    /// In some worlds with a store, several calls of a process and several processes want the same
+    /// at the same time.
     pub(crate) fn share(&mut self, dice: &mut Dice) {
         self.habits.lively = self.habits.moving > 0 && dice.chance(40);
         // A call that waits for a budget looks into the store every half minute, for hours.
@@ -144,7 +146,8 @@ impl Scenario {
         }
     }
 
-    /// In some worlds there are jobs in several projects, and processes at another address that use the same store.
+    /// In some worlds there are jobs in several projects, and processes at another address that use
+    /// the same store.
     pub(crate) fn spread(&mut self, dice: &mut Dice) {
         if self.settings.jobs.is_some() {
             for op in self.processes.iter_mut().flatten() {
@@ -220,7 +223,8 @@ impl Scenario {
         }
     }
 
-    /// In every third world all is about one thing: what one process leaves is what the next one finds.
+    /// In every third world all is about one thing: what one process leaves is what the next one
+    /// finds.
     pub(crate) fn bring_together(&mut self, dice: &mut Dice) {
         self.habits.quiet = dice.chance(30);
         let is_crowd = dice.chance(2);
@@ -233,7 +237,8 @@ impl Scenario {
                 Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => {
                     *count = 80;
                 }
-                // A call that waits for a budget looks into its ledger every half minute, for hours.
+                // A call that waits for a budget looks into its ledger every half minute, for
+                // hours.
                 Op::Reads {
                     count,
                     analytics: true,

@@ -1,4 +1,5 @@
-//! Comparisons of two periods: every number as the service sent it, the significant changes, and the cost.
+//! Comparisons of two periods: every number as the service sent it, the significant changes, and
+//! the cost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

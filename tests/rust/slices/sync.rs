@@ -214,8 +214,8 @@ async fn a_sync_that_ends_says_how_many_requests_and_hours_are_left() {
     )
     .await;
     assert_eq!(done.ended.unwrap().kind, Kind::Budget);
-    // One day of the first project was fetched, its next one does not exist, and its others are not asked for. Two days of the other
-    // project follow.
+    // One day of the first project was fetched, its next one does not exist, and its others are not
+    // asked for. Two days of the other project follow.
     let filled = done.filled;
     assert_eq!(
         (filled.requests, filled.left, filled.hours),
@@ -369,7 +369,8 @@ async fn a_project_that_fails_comes_last() {
     let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
     let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
     assert_eq!((found.filled.rows, found.gave_up), (20 * 30, true));
-    // Three of its ten days show that the others would not come either; the first one's turn was the first.
+    // Three of its ten days show that the others would not come either; the first one's turn was
+    // the first.
     let failures: Vec<_> = found
         .failures
         .iter()
@@ -444,7 +445,8 @@ async fn a_sync_that_waits_for_another_is_announced_at_once_and_again_once_that_
         )
         .await
     });
-    // The first look at the lock takes the disk's time: were the clock to run meanwhile, it would be a long wait already.
+    // The first look at the lock takes the disk's time: were the clock to run meanwhile, it would
+    // be a long wait already.
     while recorder.notes().is_empty() {
         yield_now().await;
     }

@@ -426,7 +426,8 @@ async fn a_row_takes_less_than_sixty_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However the pages of an export come in, and however often: it is whole with the last one that was missing.
+    /// However the pages of an export come in, and however often: it is whole with the last one
+    /// that was missing.
     #[test]
     fn an_export_is_whole_when_nothing_is_missing(
         pages in 1..12_u64,

@@ -86,7 +86,8 @@ fn what_is_no_file_is_refused_before_anything_is_written() {
     for (target, kind) in [
         (inside.clone(), io::ErrorKind::IsADirectory),
         (missing.join("visitors.csv"), io::ErrorKind::NotFound),
-        // A folder's name, whether it is there or not: a rename to it would fail at the end of the export.
+        // A folder's name, whether it is there or not: a rename to it would fail at the end of the
+        // export.
         (missing.join(""), io::ErrorKind::IsADirectory),
         (missing.join("."), io::ErrorKind::IsADirectory),
         (missing.join(".."), io::ErrorKind::IsADirectory),

@@ -1,7 +1,8 @@
 //! The reader of all iterators of rows: the current page, and the way to the next.
 //!
-//! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
-//! runtime, which its turner keeps until the page has come, so that pages stay in order.
+//! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned
+//! under a lock of the runtime, which its turner keeps until the page has come, so that pages stay
+//! in order.
 //!
 //! Here is where an export stands; `turn` hands its rows out.
 
@@ -147,7 +148,8 @@ impl RowReader {
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    /// Whether the call fetches again what the store has; `None` if a store keeps nothing of this listing.
+    /// Whether the call fetches again what the store has; `None` if a store keeps nothing of this
+    /// listing.
     pub fn refreshes_store(&self) -> Option<bool> {
         let client = self.handle.client().ok()?;
         let settings = client.settings();

@@ -34,8 +34,8 @@ impl RowReader {
         Some(row)
     }
 
-    /// The rest of the current page, as a page of its own. The page is made before its rows are taken, so that Ctrl-C leaves them for
-    /// the next call.
+    /// The rest of the current page, as a page of its own. The page is made before its rows are
+    /// taken, so that Ctrl-C leaves them for the next call.
     pub fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
             let (position, offset, rows) = {
@@ -89,7 +89,8 @@ impl RowReader {
         })
     }
 
-    /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken only then.
+    /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken
+    /// only then.
     pub fn next_lazily(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         if self.state().page.as_ref().is_none_or(CurrentPage::is_spent) {
             return self.next(how);
@@ -180,7 +181,8 @@ impl RowReader {
             .on_error(self.tell_checkpoint()))
     }
 
-    /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
+    /// Makes a page that came the current page; returns what was found in it. Attached: it drops
+    /// the rows of the old one.
     fn put(&self, turn: CheckedPage, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
         let page = CurrentPage {
             rows: rows.into_iter(),
