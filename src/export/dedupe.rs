@@ -137,7 +137,7 @@ impl<T: Copy> ShardedMap<T> {
 }
 
 /// A page that was read: its rows, and the offset after the last row that it could have had. After
-/// that offset its rows come again only if the data moves; the window is for those.
+/// that offset its rows are sent twice only if the data moves; the window is for those.
 #[derive(Debug)]
 struct SeenPage {
     rows: Vec<Identity>,

@@ -99,6 +99,17 @@ def test_a_year_has_the_month_of_the_report_shaded() -> None:
     assert ["January 2026 (this report)", "7", "5", "9"] in parsed.tables["The trend"]
     assert parsed.text.count("(this report)") == 1
     assert "The month of this report is shaded." in parsed.text
+    # A longer report has several of them, and a shorter one a part of one.
+    for period, facts in {
+        (firsts[-3], firsts[-1]): ["part of this report"] * 2,
+        (firsts[-2], date(2026, 1, 8)): ["has days of this report"],
+    }.items():
+        other = figures.Trend(every="month", slices=slices, period=period)
+        text = Parsed(page.render(made(trend=other))).text
+        assert re.findall(r"\((.*? this report)\)", text) == facts
+        assert (
+            "The 2 months of this report are" if len(facts) > 1 else "The month of this report is"
+        ) in text
     # The report's month has a label, every second one before it back to May, and the first.
     assert re.findall("<text [^>]*>([A-Z][^<]*)</text>", html) == [
         *("Feb 25", "May 25", "Jul 25", "Sep 25", "Nov 25", "Jan 26"),

@@ -168,7 +168,10 @@ def test_what_is_not_sure_is_said() -> None:
         more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
-    assert "No section and no page changed by more than chance and the usual ups and downs" in said()
+    assert (
+        "No section and no page changed by more than chance, the growth of the site and its usual ups and downs"
+        in said()
+    )
     assert "from 2 in December 2025 (31 days) to 4 in 28 days" in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))

@@ -47,9 +47,7 @@ def days(now: bool) -> float:
     return 31 / 30 if now else 1
 
 
-NOTHING = (
-    "No section and no page changed by more than chance and the usual ups and downs of the site explain."
-)
+NOTHING = "No section and no page changed by more than chance, the growth of the site and its usual ups and downs explain."
 
 
 def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:

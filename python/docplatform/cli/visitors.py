@@ -386,7 +386,8 @@ def _compare(listing: Listing) -> click.Command:
         elif writer.path is not None:
             session.say(f"{writer.said()}: every path.")
             session.say(
-                "The columns with significant in their names say which of them changed by more than chance explains."
+                "The columns with significant in their names say which of them changed by more than chance, the growth of the site "
+                "and its usual ups and downs explain."
             )
         for warning in found.warnings:
             output.say(f"Note: {shown(warning)}.")

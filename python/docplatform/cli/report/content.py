@@ -279,8 +279,9 @@ def _trend_notes(trend: Trend) -> Iterator[str]:
         f"Each point is the number of unique visitors in one {trend.every}. Points do not add up: a visitor who comes in two "
         f"{trend.every}s counts in both."
     )
-    if trend.period is not None:
-        yield f"The {trend.every} of this report is shaded."
+    if marked := sum(map(trend.marked, trend.slices)):
+        of = f"The {marked} {trend.every}s" if marked > 1 else f"The {trend.every}"
+        yield f"{of} of this report {'are' if marked > 1 else 'is'} shaded."
     why = ""
     if any(map(trend.cut, trend.slices)):
         why = f"The period begins or ends in the middle of a {trend.every}. "

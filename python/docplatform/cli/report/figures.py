@@ -295,7 +295,7 @@ class Trend:
     """The days of the report, if the trend shows more than these."""
 
     def marked(self, one: Slice) -> bool:
-        """Whether a slice has days of the report, and others have none."""
+        """Whether a slice has days of the report, if others have none."""
         return self.period is not None and one.date_from < self.period[1] and one.date_to > self.period[0]
 
     def short(self, one: Slice) -> bool:
@@ -312,7 +312,14 @@ class Trend:
 
     def named(self, one: Slice) -> str:
         """A slice's name: ``5 to 11 October 2026 (4 of 7 days)``, ``October 2026 (this report, not over)``."""
-        facts = ["this report"] if self.marked(one) else []
+        facts = []
+        if self.period is not None and self.marked(one):
+            begins, ends = self.period
+            is_part = begins <= one.date_from and one.date_to <= ends
+            whole = (one.date_from, one.date_to) == self.period
+            facts.append(
+                "this report" if whole else "part of this report" if is_part else "has days of this report"
+            )
         if self.is_running(one):
             facts.append("not over")
         elif self.cut(one):

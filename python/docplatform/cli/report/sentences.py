@@ -177,9 +177,7 @@ def _where(report: Report) -> Iterator[Sentence]:
                 yield [*listed, f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
-NOTHING = (
-    "No section and no page changed by more than chance and the usual ups and downs of the site explain."
-)
+NOTHING = "No section and no page changed by more than chance, the growth of the site and its usual ups and downs explain."
 
 
 def _sections(found: Comparison, moved: dict[str, list[Section]], unfinished: bool) -> Iterator[str]:
