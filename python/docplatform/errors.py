@@ -51,8 +51,8 @@ class DocPlatformError(Exception):
     is ``RuntimeError``; these are raised before anything is sent.
 
     Attributes:
-        outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, or an earlier 429
-            or 503, held it back. ``"not_sent"``: nothing was sent, so you may send it
+        outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, a store that
+            could not count it, or an earlier 429 or 503 held it back. ``"not_sent"``: nothing was sent, so you may send it
             again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.

@@ -18,6 +18,9 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
+/// The longest template, in bytes. A URL of 64 KiB has room for it and the longest query.
+const MAX_TEMPLATE: usize = 5_000;
+
 /// The most of a template that logs and errors show, in characters.
 const MAX_SHOWN_TEMPLATE: usize = 200;
 
@@ -91,6 +94,9 @@ impl Template {
         };
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
+        }
+        if text.len() > MAX_TEMPLATE {
+            return fail(&format!("is longer than {MAX_TEMPLATE} bytes"));
         }
         if text.contains(|c| c != '/' && forbidden(c)) {
             return fail(

@@ -47,7 +47,7 @@ pub fn argument(name: &str) -> Message {
 }
 
 /// The error of an argument; `why` continues the sentence that begins with its name.
-fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
+pub fn wrong(name: &str, why: impl Into<Message>) -> PyErr {
     Error::argument(message![argument(name), why]).into()
 }
 
@@ -232,13 +232,17 @@ pub fn tasks(
         .iter()
         .map(|item| {
             let (name, prompt) = item.extract::<(Object<'_>, Object<'_>)>()?;
-            let once = once_name(client, once.then_some(&name))?;
             let name = text("a name in prompts", &name)?;
             let prompt = text("a prompt in prompts", &prompt)?;
-            let prompt = Prompt::parse(prompt).map_err(|error| {
-                let name = safe(&name, 256);
-                error.prefixed(format!("prompts[{name:?}]: "))
-            })?;
+            let of = |error: Error| error.prefixed(format!("prompts[{:?}]: ", safe(&name, 256)));
+            let prompt = Prompt::parse(prompt).map_err(of)?;
+            let once = once
+                .then(|| OnceName::parse(name.clone()))
+                .transpose()
+                .map_err(of)?;
+            if once.is_some() {
+                once::names(client)?;
+            }
             Ok((name, Task { prompt, once }))
         })
         .collect()
@@ -419,9 +423,28 @@ pub fn json_in(value: &Object<'_>) -> PyResult<Value> {
     })
 }
 
-/// JSON as Python data, whole numbers exact, others as floats.
+/// JSON as Python data, whole numbers exact, others as floats. A number with more digits than Python
+/// reads is its text.
 pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Object<'py>> {
-    Ok(pythonize::pythonize(py, value)?)
+    let made = pythonize::pythonize(py, value);
+    Ok(made.or_else(|_| pythonize::pythonize(py, &with_long_numbers_as_text(py, value)))?)
+}
+
+fn with_long_numbers_as_text(py: Python<'_>, value: &Value) -> Value {
+    let same = |value| with_long_numbers_as_text(py, value);
+    match value {
+        Value::Number(number) if pythonize::pythonize(py, value).is_err() => {
+            Value::String(number.to_string())
+        }
+        Value::Array(items) => items.iter().map(same).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| (name.clone(), same(value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
 }
 
 /// Calls a function of a module of `docplatform._hooks`.

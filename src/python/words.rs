@@ -111,8 +111,10 @@ fn advice(advice: &Advice) -> String {
             let call = fetch(listing, &quoted(project), &range, every, *by_path);
             return format!("fetch them with client.{call}");
         }
-        Advice::FetchSlices { every } => {
-            return format!("give their every=, or fetch these with sync() and every={every:?}");
+        Advice::FetchSlices { listing, every } => {
+            return format!(
+                "give their every=, or fetch these with client.sync(..., listing={listing:?}, every={every:?})"
+            );
         }
         Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
         Advice::EndAtStatus { status } => {
@@ -122,7 +124,12 @@ fn advice(advice: &Advice) -> String {
             );
         }
         Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
-        Advice::FillStore {} => "fill it with client.sync()",
+        Advice::FillStore { listing, by_path } => {
+            let listing = listing.as_ref();
+            let listing = listing.map(|listing| format!("..., listing={listing:?}"));
+            let totals = if *by_path { "" } else { ", by_path=False" };
+            return format!("fill it with client.sync({}{totals})", listing.unwrap_or_default());
+        }
         Advice::LookAtJob { named: false } => {
             "look at it on the platform, then send it a message or create another one"
         }

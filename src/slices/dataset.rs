@@ -141,8 +141,11 @@ impl SliceSelection {
                 },
                 Period::of(other.days).name(),
             );
-            let every = self.every.as_str().to_owned();
-            return refuse(message![what, Advice::FetchSlices { every }]);
+            let advice = Advice::FetchSlices {
+                listing: self.endpoint.name.to_owned(),
+                every: self.every.as_str().to_owned(),
+            };
+            return refuse(message![what, advice]);
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
         Ok(wanted)

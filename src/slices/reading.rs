@@ -110,7 +110,11 @@ impl StoreQuery {
                     for (word, what) in [" of this ", " and "].into_iter().zip(given) {
                         text.push(message![word, what]);
                     }
-                    text.push(message![" yet", Advice::FillStore {}]);
+                    let advice = Advice::FillStore {
+                        listing: Some(name.to_owned()),
+                        by_path: self.of.content == Content::Pages,
+                    };
+                    text.push(message![" yet", advice]);
                     refuse(text)
                 }
             },

@@ -17,7 +17,7 @@ pub enum Fault {
     NoDirectory,
     /// It is not there, or there is nothing in it.
     Missing,
-    /// It is missing or empty, as this says, but its log is there.
+    /// It is missing, empty or another file, as this says, but its log is there.
     LogAlone(&'static str),
     /// It is not a plain file, but this.
     NotAFile(&'static str),
@@ -160,7 +160,10 @@ impl Fault {
         let store = format!("store {}: ", safe(&path.display().to_string(), 300));
         let mut message = message![store, text];
         if matches!(self, Self::Missing) {
-            message.push(Advice::FillStore {});
+            message.push(Advice::FillStore {
+                listing: None,
+                by_path: true,
+            });
         }
         Error::new(kind, message)
     }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, Transacti
 use crate::store::busy;
 use crate::store::fault::Fault;
 
-/// "docp": what `file` and `PRAGMA application_id` show.
+/// The bytes of "docp". `file` and `PRAGMA application_id` show them as 1685021552.
 const APPLICATION_ID: i64 = 0x646f_6370;
 const SCHEMA_VERSION: i64 = 3;
 /// The bytes of salt that key the fingerprints.
@@ -246,6 +246,23 @@ fn make_private(path: &Path) -> Result<(), Fault> {
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
+}
+
+/// The device of a file, and its number there.
+pub(super) type FileId = (u64, u64);
+
+/// The file that has this path now. `None` if there is none, or where the system does not let an
+/// open file be deleted.
+#[cfg(unix)]
+pub(super) fn id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn id(_: &Path) -> Option<FileId> {
+    None
 }
 
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 
 use crate::store::busy::BusyTimeout;
 use crate::store::fault::Fault;
-use crate::store::file::beside;
+use crate::store::file::{self, FileId, beside};
 use crate::store::open_files;
 use crate::{error, lock};
 
@@ -68,6 +68,8 @@ pub(super) struct Worker {
     pid: u32,
     /// The way to the thread, if there is one.
     thread: Mutex<Option<Sender<WorkerTask>>>,
+    /// The log of a file that was replaced while it was open. It belongs to that file.
+    left_log: Mutex<Option<FileId>>,
     /// The worker of a forked child. The parent's thread is not there, and may have left the lock
     /// closed.
     child: OnceLock<Arc<Self>>,
@@ -81,6 +83,7 @@ impl Worker {
             executor,
             pid: process::id(),
             thread: Mutex::default(),
+            left_log: Mutex::default(),
             child: OnceLock::new(),
         });
         open_files::register(&worker);
@@ -166,45 +169,65 @@ impl Worker {
     }
 
     fn perform(&self, task: WorkerTask, queue: &Receiver<WorkerTask>) {
-        let asked = match task {
-            WorkerTask::Work(work) => self.work(work, queue),
-            WorkerTask::Close(closed) => Some(closed),
-        };
-        if let Some(closed) = asked {
-            self.remove_log();
-            // The caller may have left.
-            let _ = closed.send(Ok(()));
+        let mut next = Some(task);
+        while let Some(task) = next {
+            next = match task {
+                WorkerTask::Work(work) => self.work(work, queue),
+                WorkerTask::Close(closed) => {
+                    self.remove_log();
+                    // The caller may have left.
+                    let _ = closed.send(Ok(()));
+                    None
+                }
+            };
         }
     }
 
-    /// Opens the file for `work` and the tasks right after it, and closes it. Returns the sender
-    /// that waits for the end.
-    fn work(
-        &self,
-        work: StoreWork,
-        queue: &Receiver<WorkerTask>,
-    ) -> Option<SyncSender<error::Result<()>>> {
+    /// Opens the file for `work` and the tasks right after it, and closes it. Returns a task that
+    /// has to follow.
+    fn work(&self, work: StoreWork, queue: &Receiver<WorkerTask>) -> Option<WorkerTask> {
         if !work.timeout.wanted() {
             return None;
         }
         let _open = open_files::open_connection();
-        let mut connection = match work.timeout.during(|| (self.open)(&self.path)) {
+        let before = file::id(&self.path);
+        let mut connection = match work.timeout.during(|| self.open_file()) {
             Ok(connection) => connection,
             Err(fault) => {
                 work.perform(Err(fault.error(&self.path)));
                 return None;
             }
         };
+        let opened = before.or_else(|| file::id(&self.path));
         work.perform(Ok(&mut connection));
-        while !open_files::forking()
+        let log = file::id(&self.log());
+        let mut next = None;
+        while next.is_none()
+            && !open_files::forking()
             && let Ok(task) = queue.recv_timeout(MAX_IDLE)
         {
             match task {
-                WorkerTask::Work(work) => work.perform(Ok(&mut connection)),
-                WorkerTask::Close(closed) => return Some(closed),
+                WorkerTask::Work(work) if file::id(&self.path) == opened => {
+                    work.perform(Ok(&mut connection));
+                }
+                // It would be lost in a file that was deleted or replaced.
+                other => next = Some(other),
             }
         }
-        None
+        // SQLite leaves the log of a file that was deleted or replaced as it is.
+        if file::id(&self.path) != opened && file::id(&self.log()) == log {
+            *lock(&self.left_log) = log;
+        }
+        next
+    }
+
+    /// Opens the file, unless what is in the log of another one would get into it.
+    fn open_file(&self) -> Result<Connection, Fault> {
+        let log = file::id(&self.log());
+        if log.is_some() && log == *lock(&self.left_log) && self.path.exists() {
+            return Err(Fault::LogAlone("another file than before"));
+        }
+        (self.open)(&self.path)
     }
 
     /// Makes SQLite remove its log. The last connection to a file removes it. If two are closed at
@@ -219,7 +242,7 @@ impl Worker {
             }
             let _open = open_files::open_connection();
             // Another process may keep the log: what it still reads there gets into the file later.
-            if let Ok(connection) = (self.open)(&self.path) {
+            if let Ok(connection) = self.open_file() {
                 let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             }
         }

@@ -123,8 +123,8 @@ advice! {
     /// A status that the client does not know.
     EndAtStatus { status: String }
     FewerCalls {}
-    /// A store has nothing yet.
-    FillStore {}
+    /// A store has nothing yet, or nothing of a listing; without `by_path`, none of its totals.
+    FillStore { listing: Option<String>, by_path: bool }
     /// A store lacks a range; `every` is `None` for the range as a whole.
     FetchRange {
         listing: String,
@@ -135,7 +135,7 @@ advice! {
         by_path: bool
     }
     /// A store has only slices of another length.
-    FetchSlices { every: String }
+    FetchSlices { listing: String, every: String }
     /// A job that failed; `named`: it keeps its name of `once`.
     LookAtJob { named: bool }
     LookBeforeRepeat {}

@@ -116,6 +116,15 @@ def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
     assert [request.query["limit"] for request in cli.stub.requests] == ["1"] * (1 + len(LISTED))
 
 
+def test_what_a_store_has_of_a_listing_does_not_say_that_the_key_may_read_it(cli: Cli, store: Path) -> None:
+    line = ("doctor", "--listings", "--store", str(store))
+    assert cli(*line).status == 0
+    cli.stub.fail_next(status=403, path="/views", times=9)
+    before = len(cli.stub.requests)
+    assert "views\twrong" in cli(*line).out
+    assert len(cli.stub.requests) - before == 1 + len(LISTED)
+
+
 @pytest.mark.parametrize(
     ("status", "code", "state", "later", "says"),
     [

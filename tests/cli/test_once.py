@@ -247,3 +247,17 @@ def test_the_command_for_an_unknown_outcome_names_the_organization_of_the_enviro
     commands = [part for part in ended.err.split("`") if part.startswith("docplatform job once")]
     assert commands
     assert all("--organization acme" in command for command in commands)
+
+
+def test_the_command_for_an_unknown_outcome_reads_the_job_where_it_was_looked_for(
+    cli: Cli, once: tuple[str, ...]
+) -> None:
+    cli.stub.fail_next(lost=True)
+    ended = cli("job", "create", "Fix it", *once, "--job-path", "/v2/agent/{project_id}/job/{id}")
+    found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
+    for command in (found, never):
+        assert "--job-path '/v2/agent/{project_id}/job/{id}'" in command
+    assert (
+        cli(*shlex.split(found.replace("ID", "job-1").replace("{project_job-1}", "{project_id}"))[1:]).status
+        == 0
+    )

@@ -71,6 +71,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     # Which of them was meant?
     (("sync", "--store", "v.db", *JANUARY, "other", "--project", "demo"), "with --project, or"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt", "--project", "demo"), "with --project, or"),
+    (("visitors", "top", *JANUARY, "-n", str(1 << 63)), "is too large"),
     (("stub", "--visitors", "many"), "invalid int value"),
     (("stub", "--visitors", "-1"), "visitors"),
     (("stub", "--port", "99999"), "docplatform stub: error: port"),

@@ -71,7 +71,7 @@ def test_a_wrong_type_is_a_type_error_that_names_the_setting(face: Face, name: s
 
 @pytest.mark.parametrize("name", ["store", "ca_bundle"])
 def test_a_text_that_cannot_be_a_path_is_not_called_a_wrong_type(face: Face, name: str) -> None:
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(ValueError, match=f"^{name} cannot be a path: 'utf-8' codec can't encode"):
         make(face, **{name: "docs\ud800"})
 
 

@@ -86,7 +86,12 @@ def test_wrong_prompts_are_refused_before_anything_is_sent(face: Face, stub: Stu
         (lambda: client.run_jobs(["Fix it"]), TypeError, "a dict from names to prompts"),
         (lambda: client.run_jobs({"links": " "}), ValueError, r'prompts\["links"\]: the prompt is empty'),
         (lambda: client.run_jobs({"links": 1}), TypeError, "a prompt in prompts must be"),
-        (lambda: client.run_jobs({"x" * 500: "Fix it"}, once=True), ValueError, "once"),
+        (
+            lambda: client.run_jobs({"": "Fix it"}, once=True),
+            ValueError,
+            r'prompts\[""\]: once must be a name of',
+        ),
+        (lambda: client.run_jobs({1: "Fix it"}, once=True), TypeError, "a name in prompts must be a str"),
         (lambda: client.run_jobs(PROMPTS, concurrency=0), ValueError, "concurrency must be at least 1"),
         (lambda: without_store.run_jobs(PROMPTS, once=True), ConfigurationError, "store"),
     ]

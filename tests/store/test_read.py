@@ -237,7 +237,9 @@ def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
     assert not store.exists()
     with stub.client(store=store) as client:
         client.visitor_totals(**JANUARY)
-    with pytest.raises(ValueError, match="no visitors yet"):
+    with pytest.raises(
+        ValueError, match=r'no visitors yet; fill it with client\.sync\(\.\.\., listing="visitors"\)'
+    ):
         read_visitors(store, **JANUARY)
     with pytest.raises(ValueError, match="no visitors of this base_url yet"):
         read_visitors(store, **JANUARY, base_url="https://docs.example.com")

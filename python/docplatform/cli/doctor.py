@@ -258,7 +258,8 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
             )
             continue
 
-        rows = getattr(client, listing)(page_size=1, max_rows=1, on_budget="stop")
+        # A row that the store has would say nothing about the key.
+        rows = getattr(client, listing)(page_size=1, max_rows=1, refresh=True, on_budget="stop")
         try:
             # One row is asked for, so it does not matter what the listing cuts off.
             with warnings.catch_warnings(action="ignore"):

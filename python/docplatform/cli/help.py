@@ -42,7 +42,18 @@ def options(*given: Callable[..., Any]) -> Decorator:
 
 def number_option(*names: str, least: int = 1, most: int | None = None, **more: Any) -> Decorator:
     """An option that takes a whole number of at least ``least``."""
-    return click.option(*names, type=click.IntRange(least, most), metavar="N", show_default=True, **more)
+    return click.option(*names, type=_Number(least, most), metavar="N", show_default=True, **more)
+
+
+class _Number(click.IntRange):
+    """A whole number that the extension can take, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuses what is out of range, before anything is sent."""
+        number = super().convert(value, param, ctx)
+        if number >= 1 << 63:
+            self.fail(f"{number} is too large.", param, ctx)
+        return number
 
 
 class Command(click.Command):

@@ -97,11 +97,15 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
     ),
     "FetchRange": _fetch,
-    "FetchSlices": lambda _, every: (
-        f"give their --every, or fetch these with docplatform sync and --every {every}"
+    "FetchSlices": lambda _, listing, every: (
+        f"give their --every, or fetch these with docplatform sync, --listing {listing} and --every {every}"
     ),
     "FewerCalls": "run it again",
-    "FillStore": lambda again: f"fill it with `{again('sync')}`",
+    "FillStore": lambda _, listing, by_path: (
+        "fill it with docplatform sync"
+        + (f" and --listing {listing}" if listing else "")
+        + ("" if by_path else " and --totals")
+    ),
     "ProxyLogin": "they belong into its URL, in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",

@@ -120,8 +120,8 @@ _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
 _SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
-_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle", "job_path", "store")
-"""The options that are repeated in a command to copy: without them it would reach another service, project or key."""
+_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle")
+"""The options that each command to copy repeats: without them it would reach another service, project or key."""
 
 
 @dataclass(frozen=True)
@@ -219,12 +219,16 @@ class Session:
 
     def again(self, *name: str, job: str | None = None) -> str:
         """A command to copy, with the options of this one for service, project and key."""
-        names = name[:2] == ("job", "once")
-        other = "job_path" if names or name[0] != "job" else "store"
-        given = {field: getattr(self, field) for field in _REPEATED if field != other}
-        if other == "job_path" and not names:
-            given |= {"requests_per_hour": self.requests_per_hour, "reserve": self.reserve}
-        if names:
+        of_job, of_name = name[0] == "job", name[:2] == ("job", "once")
+        fields = [*_REPEATED]
+        if of_job:
+            fields.append("job_path")
+        if of_name or not of_job:
+            fields += ["store", "organization"]
+        if not of_job:
+            fields += ["requests_per_hour", "reserve"]
+        given = {field: getattr(self, field) for field in fields}
+        if of_name:
             # Names belong to it, and the shell that the command is copied into may lack the variable.
             given["organization"] = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
         if self.store == os.environ.get("DOCPLATFORM_STORE"):

@@ -87,7 +87,7 @@ impl BaseClient {
             let ask = move |client, inbox: Arc<Inbox>| async move {
                 with_settings(client).call(call, &*inbox, decode).await
             };
-            self.op(name, ask, move |py, value| answer(py, &value, write))
+            self.op(name, ask, |py, value| answer(py, &value))
         };
         self.face.run(py, if write { op.writing() } else { op })
     }
@@ -125,22 +125,9 @@ fn response(py: Python<'_>, answer: Answer) -> Returned {
     convert::named_tuple(py, "Response", values)
 }
 
-/// The answer to a request, which may have been a `write`.
-pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> Returned {
-    match convert::json_out(py, value) {
-        Ok(value) => Ok(value.unbind()),
-        // A number with more digits than Python reads.
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            let (kind, what) = match write {
-                true => (Kind::UnconfirmedWrite, "it happened, but "),
-                false => (Kind::Response, ""),
-            };
-            let text = format!("request: {what}Python cannot hold the answer: {error}");
-            let outcome = write.then_some(Outcome::Applied);
-            Err(Error::new(kind, text).with_outcome(outcome).into())
-        }
-        Err(error) => Err(error),
-    }
+/// The answer to a request.
+pub(super) fn answer(py: Python<'_>, value: &Value) -> Returned {
+    convert::json_out(py, value).map(Bound::unbind)
 }
 
 /// The project of a path that has a place for it: `id`, or the one that is `known` from a

@@ -284,11 +284,11 @@ pub fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
 }
 
 pub fn path_of(what: &str, value: &Object<'_>) -> PyResult<PathBuf> {
-    // A text that cannot be a path has an error of its own.
-    value.extract().map_err(
-        |error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
-            true => convert::wrong_type(what, "a str or a path", value),
-            false => error,
-        },
-    )
+    value.extract().map_err(|error: PyErr| {
+        let py = value.py();
+        match error.is_instance_of::<PyValueError>(py) {
+            true => convert::wrong(what, format!(" cannot be a path: {}", error.value(py))),
+            false => convert::wrong_type(what, "a str or a path", value),
+        }
+    })
 }

@@ -438,6 +438,72 @@ async fn a_store_that_is_removed_is_made_again() {
     assert!(path.exists());
 }
 
+/// Rows: M3, M11.
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_written_into_a_busy_store_is_in_the_file_that_has_its_path() {
+    for suffixes in [&["", "-wal", "-shm"][..], &[""]] {
+        let (_directory, path, store) = opened();
+        let beside = |suffix: &str| path.with_extension(format!("db{suffix}"));
+        let files: Vec<_> = suffixes.iter().map(|suffix| beside(suffix)).collect();
+        let remove = move |connection: &mut Connection| {
+            connection.execute("INSERT INTO meta (name, value) VALUES ('before', 1)", [])?;
+            files.iter().try_for_each(fs::remove_file)?;
+            Ok(())
+        };
+        let write = |connection: &mut Connection| {
+            Ok(connection.execute("INSERT INTO meta (name, value) VALUES ('after', 1)", [])?)
+        };
+        let (removed, written) = tokio::join!(store.run(remove), store.run(write));
+        removed.unwrap();
+        all_closed();
+        if suffixes.len() == 3 {
+            written.unwrap();
+            let names = "SELECT count(*) FROM meta WHERE name IN ('before', 'after')";
+            let there = Connection::open(&path).unwrap();
+            let count: i64 = there.query_row(names, [], |row| row.get(0)).unwrap();
+            assert_eq!(count, 1);
+        } else {
+            // The log has what was written last.
+            let error = written.unwrap_err().to_string();
+            assert!(error.contains("it is missing, but its log"), "{error}");
+        }
+    }
+}
+
+/// Rows: M3.
+#[cfg(unix)]
+#[tokio::test]
+async fn the_log_of_a_file_that_was_replaced_gets_into_no_other() {
+    let (_directory, path, store) = opened();
+    all_closed();
+    let copy = path.with_extension("copy");
+    fs::copy(&path, &copy).unwrap();
+    let replace = {
+        let path = path.clone();
+        move |connection: &mut Connection| {
+            connection.execute("INSERT INTO meta (name, value) VALUES ('before', 1)", [])?;
+            Ok(fs::rename(&copy, &path)?)
+        }
+    };
+    store.run(replace).await.unwrap();
+    let count = |connection: &mut Connection| {
+        let names = "SELECT count(*) FROM meta WHERE name = 'before'";
+        Ok(connection.query_row(names, [], |row| row.get::<_, i64>(0))?)
+    };
+    for _ in 0..2 {
+        let error = store.run(count).await.unwrap_err().to_string();
+        assert!(
+            error.contains("it is another file than before, but its log"),
+            "{error}"
+        );
+        // Also after the file was closed.
+        all_closed();
+    }
+    fs::remove_file(path.with_extension("db-wal")).unwrap();
+    assert_eq!(store.run(count).await.unwrap(), 0);
+}
+
 /// Rows: M3.
 #[tokio::test]
 async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_next_store() {
