@@ -128,7 +128,10 @@ fn advice(advice: &Advice) -> String {
             let listing = listing.as_ref();
             let listing = listing.map(|listing| format!("..., listing={listing:?}"));
             let totals = if *by_path { "" } else { ", by_path=False" };
-            return format!("fill it with client.sync({}{totals})", listing.unwrap_or_default());
+            return format!(
+                "fill it with client.sync({}{totals})",
+                listing.unwrap_or_default()
+            );
         }
         Advice::LookAtJob { named: false } => {
             "look at it on the platform, then send it a message or create another one"
