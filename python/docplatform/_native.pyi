@@ -2872,8 +2872,8 @@ class Comparison(Table):
 
     A change is significant if neither chance, nor the growth of a typical path (``pace``), nor the usual scatter of
     the site's paths explains it. At most about 5 % of significant changes are false alarms, if most paths
-    scatter by no more than a fifth; on a site with larger ups and downs there are more. A significant change is
-    also at least 10 readers, and at least 10 % of the count that the pace predicts. Each kind is judged by itself.
+    scatter by no more than a fifth; on a site with larger ups and downs there are more. A significant count is
+    also at least 10 readers, and at least 10 %, away from what the pace predicts. Each kind is judged by itself.
 
     Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
 

@@ -112,9 +112,8 @@ fn advice(advice: &Advice) -> String {
             return format!("fetch them with client.{call}");
         }
         Advice::FetchSlices { listing, every } => {
-            return format!(
-                "give their every=, or fetch these with client.sync(..., listing={listing:?}, every={every:?})"
-            );
+            let sync = sync(Some(listing), &format!(", every={every:?}"));
+            return format!("give their every=, or fetch these with {sync}");
         }
         Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
         Advice::EndAtStatus { status } => {
@@ -125,13 +124,8 @@ fn advice(advice: &Advice) -> String {
         }
         Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
         Advice::FillStore { listing, by_path } => {
-            let listing = listing.as_ref();
-            let listing = listing.map(|listing| format!("..., listing={listing:?}"));
             let totals = if *by_path { "" } else { ", by_path=False" };
-            return format!(
-                "fill it with client.sync({}{totals})",
-                listing.unwrap_or_default()
-            );
+            return format!("fill it with {}", sync(listing.as_deref(), totals));
         }
         Advice::LookAtJob { named: false } => {
             "look at it on the platform, then send it a message or create another one"
@@ -184,6 +178,14 @@ fn advice(advice: &Advice) -> String {
         }
     };
     text.to_owned()
+}
+
+/// The call that fills a store. The user adds projects and period.
+fn sync(listing: Option<&str>, more: &str) -> String {
+    match listing {
+        Some(listing) => format!("client.sync(..., listing={listing:?}{more})"),
+        None => "client.sync()".to_owned(),
+    }
 }
 
 /// The call that fetches a range. Project, range and `every` are written as arguments.

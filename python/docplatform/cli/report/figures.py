@@ -315,11 +315,11 @@ class Trend:
         facts = []
         if self.period is not None and self.marked(one):
             begins, ends = self.period
-            is_part = begins <= one.date_from and one.date_to <= ends
-            whole = (one.date_from, one.date_to) == self.period
-            facts.append(
-                "this report" if whole else "part of this report" if is_part else "has days of this report"
-            )
+            if (one.date_from, one.date_to) == self.period:
+                facts.append("this report")
+            else:
+                is_part = begins <= one.date_from and one.date_to <= ends
+                facts.append("part of this report" if is_part else "has days of this report")
         if self.is_running(one):
             facts.append("not over")
         elif self.cut(one):
