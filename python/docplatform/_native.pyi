@@ -159,9 +159,9 @@ class Client:
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.
-        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
-            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
-            for the budget.
+        max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
+            longer one raises the error at once, and later calls wait for it. With ``requests_per_hour`` or
+            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -175,8 +175,8 @@ class Client:
         job_path: The path at which a job is read. Change it only if the service moved it.
         requests_per_hour: How many analytics requests may be sent in any hour. The service was seen to allow 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
-            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
-            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
+            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that
+            waits for the budget for more than ten seconds warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
         jobs_per_hour: How many jobs may be created in any hour in one project. The service was seen to allow 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
@@ -429,7 +429,7 @@ class Client:
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -502,7 +502,7 @@ class Client:
                 one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
             timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
                 minutes by default, ``None`` waits for ever.
-            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+            poll_interval: Seconds before the first poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -542,7 +542,7 @@ class Client:
 
         It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
         once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
-        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        table's ``warnings``. Files for machines, such as ``/llms.txt``, are no rows. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
         readers.
 
         Args:
@@ -634,7 +634,7 @@ class Client:
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -1355,8 +1355,8 @@ class Client:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
-        request, three by default. If it is interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only the days that were not final today cost
+        a request, three by default for a range up to yesterday. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1414,8 +1414,8 @@ class Client:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
-        request, three by default. If it is interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only the days that were not final today cost
+        a request, three by default for a range up to yesterday. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1688,7 +1688,7 @@ class Client:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
         A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
-        service never received it, or refused it with a 429 and a ``Retry-After``.
+        service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and ``api_key`` has another key.
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
@@ -2235,6 +2235,7 @@ class Visitors(Rows):
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
+            RuntimeError: ``max_rows=0``, so there is no page.
 
         Example:
             >>> client.visitors("2026-01").totals()
@@ -3206,9 +3207,9 @@ class AsyncClient:
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.
-        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
-            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
-            for the budget.
+        max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
+            longer one raises the error at once, and later calls wait for it. With ``requests_per_hour`` or
+            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -3222,8 +3223,8 @@ class AsyncClient:
         job_path: The path at which a job is read. Change it only if the service moved it.
         requests_per_hour: How many analytics requests may be sent in any hour. The service was seen to allow 100 for a whole
             organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
-            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that has to wait
-            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
+            all clients that have one and the same ``store``, in any process; without a store it holds for this client. A call that
+            waits for the budget for more than ten seconds warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
         jobs_per_hour: How many jobs may be created in any hour in one project. The service was seen to allow 100. By default
             ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
@@ -3476,7 +3477,7 @@ class AsyncClient:
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3549,7 +3550,7 @@ class AsyncClient:
                 one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
             timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
                 minutes by default, ``None`` waits for ever.
-            poll_interval: Seconds before the second poll of a job; 2 by default. Each interval is 1.5 times the previous
+            poll_interval: Seconds before the first poll of a job; 2 by default. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3589,7 +3590,7 @@ class AsyncClient:
 
         It reads ``visitors``, ``feedback_by_page``, ``feedback``, ``conversations`` and ``searches`` of the period, each
         once and through the client's store. A listing that is empty, or that the key may not read (403), is named in the
-        table's ``warnings``. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
+        table's ``warnings``. Files for machines, such as ``/llms.txt``, are no rows. ``run_jobs`` hands the prompts to the agent. Review each pull request, because prompts quote
         readers.
 
         Args:
@@ -3685,7 +3686,7 @@ class AsyncClient:
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -4402,8 +4403,8 @@ class AsyncClient:
         """Returns how visitors developed over a range: one row per day, week or month.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
-        request, three by default. If it is interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only the days that were not final today cost
+        a request, three by default for a range up to yesterday. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4461,8 +4462,8 @@ class AsyncClient:
         Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
 
         Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
-        slices that are final are fetched only once: run it again tomorrow, and only days that may still change cost a
-        request, three by default. If it is interrupted, call it again to continue.
+        slices that are final are fetched only once: run it again tomorrow, and only the days that were not final today cost
+        a request, three by default for a range up to yesterday. If it is interrupted, call it again to continue.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -4735,7 +4736,7 @@ class AsyncClient:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
         A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
-        service never received it, or refused it with a 429 and a ``Retry-After``.
+        service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and ``api_key`` has another key.
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
@@ -5165,6 +5166,7 @@ class AsyncVisitors(AsyncRows):
             DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
                 refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
                 answer cannot be read).
+            RuntimeError: ``max_rows=0``, so there is no page.
 
         Example:
             >>> client.visitors("2026-01").totals()

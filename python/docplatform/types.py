@@ -451,7 +451,7 @@ class Stats(NamedTuple):
         requests: Requests that were sent, retries included: an int. A request for which no connection could be made
             does not count.
         retries: Retries among them: an int.
-        waited: Seconds spent in pauses between attempts and in waiting for the request budget: a float.
+        waited: Seconds spent in all pauses: between attempts, for the budget, and for a ``Retry-After``: a float.
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
             the store. Requests of other processes are in it as of the last time that this client did: when it was
             made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and, with a

@@ -400,7 +400,7 @@ impl Failed<'_> {
             },
             404 | 410 if self.call.is_other => Advice::CheckPath {},
             404 | 410 => Advice::CheckIds {},
-            407 => Advice::CheckProxy {},
+            407 => Advice::CheckProxy { from: None },
             408 | 500 | 502..=504 | 520..=524 => Advice::CallLater {},
             429 => Advice::CallAfter {
                 seconds: head

@@ -16,12 +16,14 @@ pub struct ProxyAddress {
     pub address: String,
     /// Whether its URL has a user name and password.
     pub has_login: bool,
+    /// The argument or the variable that names it; `None` for the system's own settings.
+    pub from: Option<String>,
 }
 
 /// The proxy of these settings. An environment's proxy that cannot be used is an error.
 pub fn of_settings(settings: &Settings) -> Result<Option<ProxyAddress>> {
     match &settings.wire.proxy {
-        Some(proxy) => Ok(of_url(proxy.expose_secret())),
+        Some(proxy) => Ok(of_argument(proxy.expose_secret())),
         None if settings.wire.trust_env => of_environment(&settings.base_url),
         None => Ok(None),
     }
@@ -34,13 +36,14 @@ pub fn of_environment(base: &BaseUrl) -> Result<Option<ProxyAddress>> {
     let Some(uri) = uri.filter(|_| !base.is_loopback()) else {
         return Ok(None);
     };
-    check_environment(&uri)?;
-    Ok(Matcher::from_system().intercept(&uri).and_then(of_match))
+    let from = checked_variable(&uri)?;
+    let proxy = Matcher::from_system().intercept(&uri);
+    Ok(proxy.and_then(|proxy| of_match(&proxy, from)))
 }
 
-/// The transport leaves out a proxy that it cannot use, and says nothing. So the variable that
-/// counts is checked here.
-fn check_environment(uri: &Uri) -> Result<()> {
+/// The variable that names the proxy. It is checked here, because the transport leaves out a proxy
+/// that it cannot use, and says nothing.
+fn checked_variable(uri: &Uri) -> Result<Option<String>> {
     let (_, no_proxy) = variable("NO_PROXY");
     let used = |url: &str| {
         let matcher = Matcher::builder().all(url).no(no_proxy.as_str()).build();
@@ -49,7 +52,7 @@ fn check_environment(uri: &Uri) -> Result<()> {
     // Under CGI, `HTTP_PROXY` may be a header of a stranger's request: the transport reads no
     // variable there.
     if std::env::var_os("REQUEST_METHOD").is_some() || used("http://any").is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let own = match uri.scheme_str() {
         Some("https") => "HTTPS_PROXY",
@@ -57,7 +60,7 @@ fn check_environment(uri: &Uri) -> Result<()> {
     };
     let named = [own, "ALL_PROXY"].map(variable);
     let Some((name, url)) = named.into_iter().find(|(_, url)| !url.is_empty()) else {
-        return Ok(());
+        return Ok(None);
     };
     let whole = match url.contains("://") {
         true => url.clone(),
@@ -68,7 +71,7 @@ fn check_environment(uri: &Uri) -> Result<()> {
     let is_plain = |url: &Url| url.path().len() <= 1 && url.query().or(url.fragment()).is_none();
     let proxy = used(&url).filter(|_| Url::parse(&whole).is_ok_and(|url| is_plain(&url)));
     let why = match proxy.as_ref().map(|proxy| proxy.uri().scheme_str()) {
-        Some(Some("http" | "https")) => return Ok(()),
+        Some(Some("http" | "https")) => return Ok(Some(name)),
         Some(kind) => {
             let kind = kind.unwrap_or_default();
             format!("names a proxy of a kind that is not supported ({kind})")
@@ -90,15 +93,16 @@ fn variable(name: &str) -> (String, String) {
     found.into_iter().find_map(Result::ok).unwrap_or_default()
 }
 
-fn of_url(url: &str) -> Option<ProxyAddress> {
+fn of_argument(url: &str) -> Option<ProxyAddress> {
     let url = Url::parse(url).ok()?;
     Some(ProxyAddress {
         address: format!("{}:{}", url.host()?, url.port_or_known_default()?),
         has_login: !url.username().is_empty(),
+        from: Some("proxy=".to_owned()),
     })
 }
 
-fn of_match(proxy: Intercept) -> Option<ProxyAddress> {
+fn of_match(proxy: &Intercept, from: Option<String>) -> Option<ProxyAddress> {
     let host = proxy.uri().host()?;
     let port = proxy.uri().port_u16();
     let port = port.unwrap_or(match proxy.uri().scheme_str() {
@@ -108,5 +112,6 @@ fn of_match(proxy: Intercept) -> Option<ProxyAddress> {
     Some(ProxyAddress {
         address: format!("{host}:{port}"),
         has_login: proxy.basic_auth().is_some(),
+        from,
     })
 }

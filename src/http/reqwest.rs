@@ -237,7 +237,8 @@ fn classify(error: &reqwest::Error, proxy: Option<&ProxyAddress>) -> SendError {
             if let Some(proxy) = proxy {
                 reason.push(format!(" (through the proxy {})", proxy.address));
                 if tls.is_none() && reason.advice().is_none() {
-                    reason.push(Advice::CheckProxy {});
+                    let from = proxy.from.clone();
+                    reason.push(Advice::CheckProxy { from });
                 }
             }
             reason
@@ -311,24 +312,26 @@ fn proxy_words(error: &reqwest::Error, proxy: &ProxyAddress) -> Option<Message> 
     let ProxyAddress {
         address: proxy,
         has_login,
+        from,
     } = proxy;
+    let from = from.clone();
     let root = root_cause(error);
     let (why, advice) = match root.as_str() {
         _ if error.is_dns() => (
             format!("the host name of the proxy {proxy} could not be resolved ({root})"),
-            Advice::CheckProxy {},
+            Advice::CheckProxy { from },
         ),
         _ if io_kind(error) == Some(ErrorKind::ConnectionRefused) => (
             format!("the proxy {proxy} refused the connection"),
-            Advice::CheckProxy {},
+            Advice::CheckProxy { from },
         ),
         PROXY_407 if *has_login => (
             format!("the proxy {proxy} refuses the user name or password of its URL (407)"),
-            Advice::CheckProxy {},
+            Advice::CheckProxy { from },
         ),
         PROXY_407 => (
             format!("the proxy {proxy} asks for a user name and password (407)"),
-            Advice::ProxyLogin {},
+            Advice::ProxyLogin { from },
         ),
         _ => {
             let why = match root.strip_prefix("tunnel error: ")? {

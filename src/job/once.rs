@@ -86,9 +86,13 @@ pub async fn write(
     let noted = Some(Arc::clone(&creating));
     let result = super::write(client, project, to, prompt, noted, observer).await;
     // Waits until the notes are on the disk, in case the caller ends its process now. A call whose
-    // deadline passed while the store was locked has none, and waits no longer.
+    // deadline passed while the store was locked has none, and waits no longer. Where the store is
+    // locked only now, the notes are written after the call.
     let written = match creating.noted.load(Ordering::Relaxed) {
-        true => names.written().await,
+        true => {
+            let store = &names.0.store;
+            store.within(client.deadline(), names.written()).await
+        }
         false => Ok(()),
     };
     let fault = crate::lock(&creating.fault).take().or(written.err());

@@ -39,10 +39,17 @@ pub fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
-/// Calls a user's function that only watches. Its errors are logged.
-pub fn watch(py: Python<'_>, name: &str, function: &Py<PyAny>, value: Py<PyAny>) -> PyResult<()> {
+/// Calls a user's function that only watches what `note` is about. Its errors are logged.
+pub fn watch(
+    py: Python<'_>,
+    note: &Note,
+    name: &str,
+    function: &Py<PyAny>,
+    value: Py<PyAny>,
+) -> PyResult<()> {
     let [.., watch] = hooks(py)?;
-    watch.bind(py).call_out((name, function, value)).map(drop)
+    let arguments = (name, function, value, fields(py, note)?);
+    watch.bind(py).call_out(arguments).map(drop)
 }
 
 pub fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
@@ -61,40 +68,45 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         .call_method_out("isEnabledFor", (level,))?
         .is_truthy()?
     {
-        // A record without a call has the same attributes, so that every formatter can name them.
-        let none = LogFields::default();
-        let about = match &note.about {
-            Some(About::Call(fields) | About::UnknownStatus { fields, .. }) => fields,
-            Some(About::Unrecorded(job)) => &job.fields,
-            Some(About::Key(_)) | None => &none,
-        };
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let LogFields {
-            method,
-            path,
-            project_id,
-            job_id,
-            host,
-            attempt,
-            status,
-            error_type,
-            request_id,
-        } = about;
-        let attempt = attempt.as_ref();
-        log.bind(py).call_out((
-            level,
-            &note.text,
-            text(method),
-            text(path),
-            project_id,
-            job_id,
-            text(host),
-            attempt.map(|attempt| attempt.number),
-            *status,
-            *error_type,
-            attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
-            request_id,
-        ))?;
+        let arguments = (level, &note.text, fields(py, note)?);
+        log.bind(py).call_out(arguments)?;
     }
     Ok(())
+}
+
+/// The attributes of the record of a note.
+fn fields<'py>(py: Python<'py>, note: &Note) -> PyResult<Bound<'py, PyTuple>> {
+    // A record without a call has the same attributes, so that every formatter can name them.
+    let none = LogFields::default();
+    let about = match &note.about {
+        Some(About::Call(fields) | About::UnknownStatus { fields, .. }) => fields,
+        Some(About::Unrecorded(job)) => &job.fields,
+        Some(About::Key(_)) | None => &none,
+    };
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let LogFields {
+        method,
+        path,
+        project_id,
+        job_id,
+        host,
+        attempt,
+        status,
+        error_type,
+        request_id,
+    } = about;
+    let attempt = attempt.as_ref();
+    (
+        text(method),
+        text(path),
+        project_id,
+        job_id,
+        text(host),
+        attempt.map(|attempt| attempt.number),
+        *status,
+        *error_type,
+        attempt.map(|attempt| attempt.elapsed.as_secs_f64()),
+        request_id,
+    )
+        .into_pyobject(py)
 }

@@ -9,6 +9,9 @@ use crate::text::message::Part;
 
 const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
+/// What may name a proxy.
+const PROXIES: &str = "proxy=, or the environment's HTTPS_PROXY, HTTP_PROXY or ALL_PROXY";
+
 pub fn words(message: &Message) -> String {
     message.parts().iter().map(part).collect()
 }
@@ -95,8 +98,8 @@ fn advice(advice: &Advice) -> String {
             "a login page, a proxy or another server answered: check that base_url is the address of the API"
         }
         Advice::CheckPath {} => "check the path and the ids in it",
-        Advice::CheckProxy {} => {
-            "check proxy=, or the environment's HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+        Advice::CheckProxy { from } => {
+            return format!("check {}", from.as_deref().unwrap_or(PROXIES));
         }
         Advice::FetchRange {
             listing,
@@ -137,8 +140,11 @@ fn advice(advice: &Advice) -> String {
         Advice::LookBeforeRepeat {} => {
             "it is not sent again automatically: look on the platform before you send it again"
         }
-        Advice::ProxyLogin {} => {
-            "they belong into its URL, in proxy=, HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+        Advice::ProxyLogin { from } => {
+            return format!(
+                "they belong in its URL, in {}",
+                from.as_deref().unwrap_or(PROXIES)
+            );
         }
         Advice::ReadFromBeginning {} => {
             "read the range from its beginning, with refresh=True where a store has a part of it, and without resume"
@@ -170,11 +176,8 @@ fn advice(advice: &Advice) -> String {
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
         Advice::WaitForJob { job, runs } => {
-            let how = format!("wait for it with wait_for_job({})", quoted(job));
-            return match runs {
-                true => format!("it keeps running: {how}"),
-                false => how,
-            };
+            let runs = if *runs { "it keeps running: " } else { "" };
+            return format!("{runs}wait for it with wait_for_job({})", quoted(job));
         }
     };
     text.to_owned()

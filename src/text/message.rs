@@ -113,7 +113,8 @@ advice! {
     CheckKey { variable: Option<String> }
     CheckKeyRights { write: bool }
     CheckNetwork {}
-    CheckProxy {}
+    /// `from`: the argument or the variable that names the proxy, where that is known.
+    CheckProxy { from: Option<String> }
     /// A web page came instead of JSON.
     CheckPage {}
     /// A path that the user gave.
@@ -139,7 +140,7 @@ advice! {
     /// A job that failed; `named`: it keeps its name of `once`.
     LookAtJob { named: bool }
     LookBeforeRepeat {}
-    ProxyLogin {}
+    ProxyLogin { from: Option<String> }
     ReadFromBeginning {}
     /// A job that the store could not record under its name.
     RecordJob { name: String, job: String }

@@ -102,6 +102,12 @@ def test_readers_are_the_sum_of_estimates(face: Face) -> None:
     assert "conversations: unanswered questions that name no page are left out: 1" in fixes.warnings
 
 
+def test_a_file_for_machines_is_no_page_to_improve(face: Face) -> None:
+    rows = [rated(path, 0, 30) for path in ("/llms.txt", "/a", "/openapi.json", "/sitemap.XML")]
+    with StubServer(VISITORS, **QUIET | {"feedback_by_page": rows}) as stub:
+        assert [row["path"] for row in face.run(face.client(stub).fix_first(OCTOBER))] == ["/a"]
+
+
 def test_without_feedback_nothing_is_invented(face: Face) -> None:
     with StubServer(**QUIET) as stub:
         fixes = face.run(face.client(stub).fix_first(OCTOBER))

@@ -169,7 +169,7 @@ def test_what_is_not_sure_is_said() -> None:
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
     assert (
-        "No section and no page changed by more than chance, the growth of the site and its usual ups and downs"
+        "The change is the same everywhere: no section and no page changed by more than chance, the growth"
         in said()
     )
     assert "from 2 in December 2025 (31 days) to 4 in 28 days" in said(days=28)
@@ -203,7 +203,15 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     assert "January 2026 had not ended when this report was made" in text
     assert "December 2025 had not ended when this report was made" in text
     assert 'class="down"' not in page.render(report)
-    for fall in ("fell by", "/auth (", "look at", "Nobody reads", "vanished.", "on all other pages"):
+    for fall in (
+        "fell by",
+        "/auth (",
+        "look at",
+        "Nobody reads",
+        "vanished.",
+        "in all other sections",
+        "everywhere",
+    ):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
     text = Parsed(page.render(alone)).text
@@ -260,17 +268,22 @@ def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
     sections = [
         figures.Section("/api", 9, 1_000, 830, "fell"),
         figures.Section("/sdk", 9, 1_000, 850, "fell"),
-        figures.Section("/auth", 1, 1_000, 10, "fell"),
-        figures.Section("/cli", 9, 2_000, 3_100),
+        figures.Section("/auth", 1, 1_000, 10, "fell", is_page=True),
+        figures.Section("/cli", 9, 2_000, 2_100),
     ]
     found = comparison(of="human", sections=sections, fallers=[change("/auth", 1_000, 10)])
     report = made(totals=Totals(1, 1, 1), comparison=found, site_url="https://docs.example.com")
     html = page.render(report)
     text = Parsed(html).text
     assert (
-        "Page visits by people fell in /api (\u221217%) and /sdk (\u221215%); on all other pages they rose by 3.7%."
+        "Page visits by people fell in /api (\u221217%) and /sdk (\u221215%); in all other sections they rose by 5.0%."
         in text
     )
+    # Those that moved are not among the others, also where they are too many to be named.
+    many = [figures.Section(f"/{name}", 9, 1_000, 830, "fell") for name in "abcde"]
+    found = comparison(sections=[*many, figures.Section("/cli", 9, 2_000, 2_100)])
+    said = Parsed(page.render(made(totals=Totals(1, 1, 1), comparison=found))).text
+    assert "/c (\u221217%) and 2 other sections; in all other sections they rose by 5.0%." in said
     assert 'href="https://docs.example.com/api"' not in html
     assert Parsed(html).tables["Sections"][0] == ["/api", "9", "1,000", "830", "\u221217%"]
     assert "Page visits by people, added up by the first part of the path" in text

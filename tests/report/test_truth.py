@@ -47,7 +47,7 @@ def days(now: bool) -> float:
     return 31 / 30 if now else 1
 
 
-NOTHING = "No section and no page changed by more than chance, the growth of the site and its usual ups and downs explain."
+NOTHING = "The change is the same everywhere: no section and no page changed by more than chance, the growth of the site and its usual ups and downs explain."
 
 
 def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
@@ -58,7 +58,7 @@ def test_people_who_are_replaced_by_agents_are_missed_first(cli: Cli) -> None:
 
     said = brief(cli, site(people, lambda _, now: 100 * days(now) * (1.9 if now else 1)))
     assert re.match(
-        r"People fell by 2\d% in all, and AI agents rose by \d\d%, counted per day\. All readers: [+\u2212]?\d(?:\.\d)?%, from ",
+        r"People fell by 2\d% in all, and AI agents rose by \d\d%, counted per day\. The number of readers .*: from \d",
         said[0],
     )
     lost = next(line for line in said if " fewer people" in line)
@@ -111,7 +111,7 @@ def test_three_sections_that_fell_are_named_before_pages(cli: Cli) -> None:
 
     said = brief(cli, site(people, lambda *_: 1.0))
     named = re.match(
-        r"Page visits fell in (/\w+) \(\u2212\d\d%\), (/\w+) \(\u2212\d\d%\) and (/\w+) \(\u2212\d\d%\); on all other pages they rose by \d\.\d%\.",
+        r"Page visits fell in (/\w+) \(\u2212\d\d%\), (/\w+) \(\u2212\d\d%\) and (/\w+) \(\u2212\d\d%\); in all other sections they rose by \d\.\d%\.",
         said[2],
     )
     assert named is not None
@@ -129,3 +129,40 @@ def test_no_sentence_names_a_page_that_another_one_names(cli: Cli, month: str, m
     pages = [path for path in named if path.count("/") > 1 or path == "/"]
     assert len(pages) >= 3
     assert sorted(pages) == sorted({*pages})
+
+
+def moving(changes: dict[str, tuple[int, int]]) -> Callable[[date, date], Rows]:
+    """A flat site of 80 pages in four sections, and pages with other counts before and now."""
+
+    def rows(first: date, _: date) -> Rows:
+        flat = {f"/{section}/{at}": (1000, 1000) for section in "abcd" for at in range(20)}
+        counts = {path: found[first >= OCTOBER] for path, found in (flat | changes).items()}
+        return [{"path": path, "human": human, "ai": 0, "total": human} for path, human in counts.items()]
+
+    return rows
+
+
+def test_a_file_for_machines_and_the_home_page_are_no_advice(cli: Cli) -> None:
+    files = dict.fromkeys(("/sitemap.xml", "/llms.txt", "/data/all.json"), (1000, 300))
+    said = brief(cli, moving({**files, "/": (5000, 0), "/robots.txt": (1000, 0)}))
+    assert not any(line.startswith("To do") for line in said)
+    # The change is named all the same.
+    assert "No section stands out: the change is the same everywhere, except on single pages." in said
+    assert any("among them / (\u22125,000, no longer read)" in line for line in said)
+    said = brief(cli, moving({**files, "/old": (1000, 0), "/a/3": (1000, 300)}))
+    assert [line for line in said if line.startswith("To do")] == [
+        "To do: /a/3 lost 700 readers (\u221270%): look at this page first.",
+        "To do: Nobody reads /old any more. If it was moved, check its redirect.",
+    ]
+
+
+def test_what_changed_everywhere_is_said_to(cli: Cli) -> None:
+    less = {f"/{section}/{at}": (1000, 700) for section in "abcd" for at in range(20)}
+    assert NOTHING in brief(cli, moving(less))
+
+
+def test_pages_below_the_root_are_no_other_section(cli: Cli) -> None:
+    fell = {f"/a/{at}": (1000, 600) for at in range(20)}
+    rose = {f"/{section}/{at}": (1000, 1050) for section in "bcd" for at in range(20)}
+    said = brief(cli, moving({**fell, **rose, "/pricing": (20_000, 2_000), "/faq": (20_000, 2_000)}))
+    assert "Page visits fell in /a (\u221240%); in all other sections they rose by 5.0%." in said

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import DocPlatformError
+from docplatform import DocPlatformError, UnrecordedJobWarning
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
 from helpers.marks import posix
+from helpers.phases import pending
 from helpers.scripts import Script, environment, run_script
 
 SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
@@ -123,6 +125,29 @@ def test_no_call_waits_for_a_locked_store_longer_than_its_deadline(
     assert client.stats.budget_left == 8
     # Of the call that was too late, nothing is left.
     face.run(client.create_job("Rewrite the guide.", once="guide"))
+
+
+def test_a_job_that_is_created_in_a_locked_store_is_returned_in_time_and_noted_later(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, deadline=2)
+    face.run(client.create_job("Rewrite the guide.", once="other"))
+    stub.latency = 1
+    with Script(f"import sys; sys.stdin.readline()\n{HOLDER}", str(store), "NORMAL") as holder:
+
+        def lock() -> None:
+            stub.wait_for(pending)
+            holder.write("now")
+            assert holder.read() == "locked"
+
+        with ThreadPoolExecutor(1) as pool:
+            locking = pool.submit(lock)
+            with pytest.warns(UnrecordedJobWarning, match="did not answer within the call's deadline"):
+                created = face.run(client.create_job("Rewrite the guide.", once="guide"))
+            locking.result()
+        holder.end()
+    again = face.run(client.create_job("Rewrite the guide.", once="guide"))
+    assert (again.id, len(stub.jobs)) == (created.id, 2)
 
 
 CONSTRUCTED = """

@@ -11,6 +11,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
 from docplatform._hooks.numbers import at_least, count
+from docplatform._hooks.paths import MACHINE
 from docplatform._native import AsyncClient, _period, _table
 from docplatform.errors import PermissionDeniedError
 
@@ -249,7 +250,7 @@ def _problems(
     problems = (
         problem
         for problem in (*pages.values(), *_phrases(tables.get("searches", ())))
-        if problem.readers >= 1
+        if problem.readers >= 1 and not MACHINE.search(problem.path or "")
     )
     return sorted(problems, key=lambda one: (-one.readers, one.path or "", one.query or ""))
 

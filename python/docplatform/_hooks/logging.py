@@ -24,15 +24,15 @@ FIELDS = (
 """The attributes of every record; ``None`` where the line is about no call, no attempt or no answer."""
 
 
-def watch(name: str, function: Callable[[Any], object], value: object) -> None:
-    """Calls a function that only watches; what it raises is logged."""
+def watch(name: str, function: Callable[[Any], object], value: object, values: tuple[object, ...]) -> None:
+    """Calls a function that only watches; what it raises is logged, with the attributes of what it watches."""
     try:
         function(value)
     except Exception:
         text = "%s raised an error, which changes nothing"
-        logger.warning(text, name, exc_info=True, extra=dict.fromkeys(FIELDS))
+        logger.warning(text, name, exc_info=True, extra=dict(zip(FIELDS, values, strict=True)))
 
 
-def log(level: int, text: str, *values: object) -> None:
+def log(level: int, text: str, values: tuple[object, ...]) -> None:
     """Logs a line, as the code that called the client."""
     logger.log(level, "%s", text, extra=dict(zip(FIELDS, values, strict=True)), stacklevel=2)

@@ -1,11 +1,14 @@
-"""Shortens paths for display, in the middle, because their ends say most."""
+"""Which paths are files for machines; and paths for display, shortened in the middle, because their ends say most."""
 
 from __future__ import annotations
 
+import re
 from unicodedata import bidirectional, combining
 
 from docplatform._native import _safe
 
+MACHINE = re.compile(r"\.(json|xml|txt)$", re.IGNORECASE)
+"""A file that is made for machines, such as ``/llms.txt``: people are not expected to read it, and it is no page to improve."""
 BLANK = "(blank)"
 """Shown instead of a path without a visible character."""
 _JOINERS = "\u200d\ufe0e\ufe0f"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from docplatform.cli.session import Session
 
 
-LATER = "Once the store has a range of this listing, the others are estimated from it."
+LATER = "Once the store has a range of this listing and project, the others are estimated from it."
 
 
 def show(

@@ -58,7 +58,7 @@ wait_options: Decorator = options(
         "--poll-interval",
         type=interval,
         metavar="TIME",
-        help="The time before the second poll; later intervals grow to 30 s, or stay at TIME if that is longer.  [default: 2s]",
+        help="The time between the first polls; later intervals grow to 30 s, or stay at TIME if that is longer.  [default: 2s]",
     ),
     click.option(
         "--final",

@@ -73,6 +73,8 @@ def _fetch(
     return f"fetch them with `{found}`"
 
 
+PROXIES = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
+"""The variables that may name a proxy."""
 ADVICE: dict[str, str | Callable[..., str] | None] = {
     **dict.fromkeys(
         "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat LookAtJob LookBeforeRepeat".split()
@@ -92,7 +94,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     ),
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
-    "CheckProxy": "check HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, which names it",
+    "CheckProxy": lambda _, **given: f"check {given['from'] or PROXIES}",
     "EndAtStatus": lambda _, status: (
         f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
     ),
@@ -106,7 +108,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         + (f" and --listing {listing}" if listing else "")
         + ("" if by_path else " and --totals")
     ),
-    "ProxyLogin": "they belong into its URL, in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
+    "ProxyLogin": lambda _, **given: f"they belong in its URL, in {given['from'] or PROXIES}",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
     "SmallerAnswers": "ask for less at a time: a shorter period, or a smaller --page-size where the command has it",

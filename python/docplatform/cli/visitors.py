@@ -253,7 +253,7 @@ def _trend(listing: Listing) -> click.Command:
         epilog=PERIODS,
         help=f"Show the site's {listing.name} by day, week or month.\n\nIt costs one request for each slice; with --by-path, one for "
         f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
-        f"again tomorrow, and only days that may still change cost a request, three by default.\n\n{sums}\n\nWith --json, the document has the rows, unless "
+        f"again tomorrow, and only days that were not final today cost a request, three by default for days up to yesterday.\n\n{sums}\n\nWith --json, the document has the rows, unless "
         "-o names a file for them.",
     )
     @range_options

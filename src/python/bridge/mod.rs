@@ -3,9 +3,9 @@
 //!
 //! An [`Operation`] is started, sends messages to its
 //! [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's thread. Every
-//! log line and callback happens there, and every conversion but those of an `AsyncClient` to
-//! frames and files, which take a thread of asyncio's. No worker touches a Python object outside a
-//! wake-up.
+//! log line and callback happens there, and every conversion to Python's objects but those of an
+//! `AsyncClient` to frames and files, which take a thread of asyncio's. CSV and JSON Lines are
+//! written by the runtime. No worker touches a Python object outside a wake-up.
 
 pub mod callout;
 pub mod cancel;

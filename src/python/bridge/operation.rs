@@ -312,7 +312,7 @@ impl Running {
                 if let Some((on_attempt, attempt)) = self.callbacks.on_attempt().zip(note.attempt())
                 {
                     let attempt = errors::attempt_to_py(py, attempt)?;
-                    logging::watch(py, "on_attempt", on_attempt, attempt)?;
+                    logging::watch(py, &note, "on_attempt", on_attempt, attempt)?;
                 }
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,

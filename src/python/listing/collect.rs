@@ -229,8 +229,7 @@ pub fn file(
     )
 }
 
-/// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what
-/// `then` makes.
+/// Has `commit` put a file in its place, on a thread of its own; its value is what `then` makes.
 fn commit(
     name: &'static str,
     path: PathBuf,

@@ -8,7 +8,7 @@ use crate::python::listing::collect::{self, os_error};
 use crate::python::prelude::*;
 use crate::table::files;
 
-/// A file under a temporary name, for libraries that write files themselves: see `files.rs`.
+/// A file that is not in its place yet, for libraries that write files themselves: see `files.rs`.
 #[pyclass(frozen, module = "docplatform._native", name = "_WholeFile")]
 pub struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 
@@ -23,7 +23,7 @@ impl PyWholeFile {
         Ok(Self(Mutex::new(Some(file)), path))
     }
 
-    /// The temporary name.
+    /// The path at which it can be opened until then.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
         self.file().as_ref().map(|file| file.path().to_owned())

@@ -74,7 +74,7 @@ fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
 }
 
 #[tokio::test]
-async fn a_quarter_of_daily_totals_costs_the_days_that_are_not_final_from_then_on() {
+async fn a_quarter_of_daily_totals_costs_the_days_that_were_not_final_the_day_before() {
     for (settle_days, each_day) in [(0, 1), (2, 3)] {
         let (shop, script) = (Shop::new(), Site::new(9).serve());
         let client = client(&shop, &script, settle_days);

@@ -307,7 +307,7 @@ READING = (
 
 
 def facts(report: Report) -> list[tuple[str, str]]:
-    """The small print: which data the report shows, when it was fetched, and what it cost."""
+    """The small print: which data the report shows, when it was made, and what it cost."""
     requests = count(sum(report.requests.values()), "request")
     if len(report.requests) > 1:
         requests += f": {', '.join(f'{number:,} for {what}' for what, number in report.requests.items())}"

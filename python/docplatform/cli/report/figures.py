@@ -6,7 +6,6 @@ Unique visitors are never added up. Sections add up page visits: a visitor count
 from __future__ import annotations
 
 import heapq
-import re
 from calendar import monthrange
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from docplatform import Totals
 from docplatform._hooks import ranges
 from docplatform._hooks.numbers import Moved, at_least, moved
+from docplatform._hooks.paths import MACHINE
 from docplatform._native import _comparison, _is_cut
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ MIN_READERS = 20
 """With fewer readers, a page's share of AI agents means nothing."""
 OTHER = "…"
 """The sections beyond MAX_SECTIONS. No path can have this name."""
-_MACHINE = re.compile(r"\.(json|xml|txt)$", re.IGNORECASE)
-"""A file that is made for machines, such as ``/llms.txt``: people are not expected to read it."""
 
 Row = tuple[str, int, int, int]
 """A path, and its people, AI agents and all visitors."""
@@ -69,6 +67,8 @@ class Section(NamedTuple):
     now: int
     way: str = ""
     """``rose`` or ``fell``, if it moved by more than the whole site did."""
+    is_page: bool = False
+    """Whether it is a single page directly below the root."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +174,7 @@ class Gathering:
             return
         self._human, self._ai = self._human + human, self._ai + ai
         self._top.add(total, row)
-        if human + ai >= MIN_READERS and not _MACHINE.search(row["path"]):
+        if human + ai >= MIN_READERS and not MACHINE.search(row["path"]):
             self._top_ai.add(at_least(ai, human + ai, 2), row)
             self._top_human.add(at_least(human, human + ai, 2), row)
         name = f"/{row['path'].lstrip('/').partition('/')[0]}"
@@ -204,13 +204,17 @@ def compare(site: Comparison, before: Sequence[Row], now: Sequence[Row], totals_
     # People who leave while AI agents come are not seen in the sum of both.
     kinds = ("human", "ai", "total") if site.parted(totals_now) else ("total", "human", "ai")
 
+    roots = {f"/{path}" for row in (*before, *now) if "/" not in (path := row[0].strip("/"))}
+
     def sections(of: Any) -> Iterator[Section]:
         pace = 1 + getattr(found.pace, of)
         for row in found.sections(of):
             then, visits = row["before"], row["now"]
             rose, fell = visits > max(then, pace * then), visits < min(then, pace * then)
             way = "rose" if rose else "fell" if fell else ""
-            yield Section(row["section"], row["paths"], then, visits, way if row["significant"] else "")
+            name, pages = row["section"], row["paths"]
+            is_page = pages == 1 and name in roots
+            yield Section(name, pages, then, visits, way if row["significant"] else "", is_page)
 
     moves = ((of, found._movements(of), [*sections(of)]) for of in kinds)
     first = next(moves)
@@ -240,7 +244,7 @@ class Report(Figures):
     days: int
     """How many days it has."""
     made: datetime
-    """When the data was fetched, in UTC."""
+    """When it was made, in UTC. What a store had was fetched earlier."""
     title: str = "Who reads the docs"
     number: int = 10
     """How many pages each list shows."""
@@ -311,7 +315,7 @@ class Trend:
         return one.date_to in self.running
 
     def named(self, one: Slice) -> str:
-        """A slice's name: ``5 to 11 October 2026 (4 of 7 days)``, ``October 2026 (this report, not over)``."""
+        """A slice's name: ``8 to 11 October 2026 (4 of 7 days)``, ``October 2026 (this report, not over)``."""
         facts = []
         if self.period is not None and self.marked(one):
             begins, ends = self.period

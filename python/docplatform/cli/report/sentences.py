@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from docplatform._hooks.fix import plain
 from docplatform._hooks.numbers import count, percent
+from docplatform._hooks.paths import MACHINE
 from docplatform.cli.report.parts import FORBIDDEN, Part
 from docplatform.cli.report.words import part, signed
 
@@ -122,14 +123,16 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
         ends += f" in {count(report.days, 'day')}"
     ends = f"from {before.total:,} {when} to {ends}"
     people, agents, readers = (found.moved(kind, now) for kind in READERS)
+    per = f", counted per {readers.per}" if readers.per else ""
+    more = f" ({readers.more})" if readers.more else ""
+    said = f"The number of readers {readers.said}{per}: {ends}{more}."
     kinds = _both(people, agents)
     if found.parted(now):
-        yield f"{kinds}. All readers: {percent(before.total, now.total)}, {ends}."
+        yield f"{kinds}. {said}"
         yield _agents(now)
-        return
-    more = f" ({readers.more})" if readers.more else ""
-    yield f"The number of readers {readers.said}{f', counted per {readers.per}' if readers.per else ''}: {ends}{more}."
-    yield f"{kinds}; {_agents(now)}"
+    else:
+        yield said
+        yield f"{kinds}; {_agents(now)}"
 
 
 def _both(people: Moved, agents: Moved) -> str:
@@ -154,16 +157,19 @@ def _where(report: Report) -> Iterator[Sentence]:
         return
     ways = ("rose",) if report.unfinished else ("fell", "rose")
     moved = {way: [one for one in found.sections if one.way == way and one.pages > 1] for way in ways}
-    if any(moved.values()):
-        yield [*_sections(found, moved, report.unfinished)]
     sides = {
         "more": sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path)),
         "fewer": sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path)),
     }
     if report.unfinished:
         del sides["fewer"]
-    if not any(moved.values()) and not any(sides.values()) and not report.unfinished:
-        yield [NOTHING]
+    if any(moved.values()):
+        yield [*_sections(found, moved, report.unfinished)]
+    elif not report.unfinished:
+        if not any(sides.values()):
+            yield [NOTHING]
+        elif any(one.pages > 1 for one in found.sections):
+            yield ["No section stands out: the change is the same everywhere, except on single pages."]
     named = {part for one in advice(report) for part in one if isinstance(part, PagePath)}
     most = _NAMED
     for verb, pages in reversed(sides.items()) if report.fell else sides.items():
@@ -177,28 +183,37 @@ def _where(report: Report) -> Iterator[Sentence]:
                 yield [*listed, f" {'stands' if len(shown) == 1 else 'stand'} out {with_}."]
 
 
-NOTHING = "No section and no page changed by more than chance, the growth of the site and its usual ups and downs explain."
+NOTHING = (
+    "The change is the same everywhere: no section and no page changed by more than chance, the growth of the site and its usual "
+    "ups and downs explain."
+)
 
 
 def _sections(found: Comparison, moved: dict[str, list[Section]], unfinished: bool) -> Iterator[str]:
-    """The sections that moved: ``Page visits fell in /api (-17%); on all other pages they rose by 4%``."""
+    """The sections that moved: ``Page visits fell in /api (-17%); in all other sections they rose by 4%``. Pages below the root are
+    no sections: those that moved are named one by one.
+    """
     yield capital(VISITS[found.of])
-    named: list[Section] = []
+    told: list[Section] = []
     for way, sections in moved.items():
-        if shown := sections[:_NAMED]:
-            yield f"{', and they' if named else ''} {way} in "
-            yield from _listed(
-                [SectionPath(one.name), f" ({_as_many(percent(one.before, one.now))})"] for one in shown
-            )
-            named += shown
-    before, now = (
-        sum(getattr(one, side) for one in found.sections if one not in named) for side in ("before", "now")
-    )
+        if not sections:
+            continue
+        named: list[Sentence] = [
+            [SectionPath(one.name), f" ({_as_many(percent(one.before, one.now))})"]
+            for one in sections[:_NAMED]
+        ]
+        if more := len(sections[_NAMED:]):
+            named.append([count(more, "other section")])
+        yield f"{', and they' if told else ''} {way} in "
+        yield from _listed(named)
+        told += sections
+    others = [one for one in found.sections if not one.is_page and one not in told]
+    before, now = (sum(getattr(one, side) for one in others) for side in ("before", "now"))
     change = percent(before, now)
     if before and now and change != "0%" and (now > before or not unfinished):
         way = "rose" if now > before else "fell"
         by = f"to {_as_many(change)}" if change.endswith("times") else f"by {change[1:]}"
-        yield f"; on all other pages they {way} {by}"
+        yield f"; in all other sections they {way} {by}"
     yield "."
 
 
@@ -265,8 +280,13 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
     ):
         return
     fallers, vanished = (
-        [one for one in pages if not _DATED.search(one.path) and not report.unfinished]
-        for pages in (found.fallers, [one for one in found.vanished if not any(one.now)])
+        [
+            one
+            for one in pages
+            if not (_DATED.search(one.path) or MACHINE.search(one.path) or report.unfinished)
+        ]
+        # The home page was not moved.
+        for pages in (found.fallers, [one for one in found.vanished if not any(one.now) and one.path != "/"])
     )
     for page in fallers[:1]:
         lost = count(-page.gain, "reader") if page.of == "total" else f"{-page.gain:,} {READERS[page.of]}"
