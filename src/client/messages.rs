@@ -399,7 +399,9 @@ impl Failed<'_> {
                 write: self.call.is_write(),
             },
             404 | 410 if self.call.is_other => Advice::CheckPath {},
-            404 | 410 => Advice::CheckIds {},
+            404 | 410 => Advice::CheckIds {
+                job_path: self.call.path.as_str() == self.client.settings().job_path.as_str(),
+            },
             407 => Advice::CheckProxy { from: None },
             408 | 500 | 502..=504 | 520..=524 => Advice::CallLater {},
             429 => Advice::CallAfter {

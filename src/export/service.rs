@@ -122,23 +122,18 @@ impl ServicePages {
 
     /// The error of a service that gave up on a long range, with advice on shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
-        const LESS: &str = "ask for less at a time, such as ";
         let advice = match days.or_else(|| self.listing.range()) {
-            None => message![LESS, Setting::Period.to("last month")],
+            None => "ask for a range of days".into(),
             Some(days) => {
-                let end = |every: Every| Some((every, every.end(days.from)?));
-                let mut ends = [Every::Month, Every::Week, Every::Day]
-                    .into_iter()
-                    .filter_map(end);
-                match ends.find(|(_, end)| *end < days.to) {
-                    Some((_, end)) if self.listing.endpoint().totals => {
-                        let from = Setting::DateFrom.to(days.from.to_string());
-                        message![LESS, from, ", ", Setting::DateTo.to(end.to_string())]
+                let mut shorter = [Every::Month, Every::Week, Every::Day].into_iter();
+                let fits = |every: &Every| every.end(days.from).is_some_and(|end| end < days.to);
+                let one = |every: Every| format!("read one {} at a time", every.as_str());
+                match shorter.find(fits) {
+                    Some(every) if self.listing.endpoint().totals => one(every).into(),
+                    Some(every) => {
+                        let option = Setting::Every.to(every.as_str());
+                        message![one(every), ", with a shorter period or with ", option]
                     }
-                    Some((every, _)) => message![
-                        "read the range in parts: ",
-                        Setting::Every.to(every.as_str())
-                    ],
                     None => "a day is the smallest period that there is; try again later".into(),
                 }
             }

@@ -315,6 +315,7 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
             message.push(", which this client does not know)");
             message.push(Advice::EndAtStatus {
                 status: safe(status, MAX_STATUS),
+                job: id.shown(),
             });
         }
         _ => {

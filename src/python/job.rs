@@ -128,9 +128,9 @@ pub fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Object<'_>> {
 }
 
 /// Warns of a status that this client does not know, where the user's code made the call.
-pub fn warn_status(py: Python<'_>, text: &str, status: &str) -> PyResult<()> {
+pub fn warn_status(py: Python<'_>, text: &str, status: &str, job: String) -> PyResult<()> {
     let status = status.to_owned();
-    let message = message![text.to_owned(), Advice::EndAtStatus { status }];
+    let message = message![text.to_owned(), Advice::EndAtStatus { status, job }];
     progress::warn(&errors::of_class(py, "DataWarning", &message)?, 1)
 }
 

@@ -75,7 +75,10 @@ fn advice(advice: &Advice) -> String {
         Advice::ChangeRequest { has_text: false } => {
             "the service refuses the request as it is, and does not say why: check the arguments"
         }
-        Advice::CheckIds {} => {
+        Advice::CheckIds { job_path: true } => {
+            "check the ids, job_path=, project_id= and base_url="
+        }
+        Advice::CheckIds { job_path: false } => {
             return format!("check the ids, project_id and base_url: {SAME_PAGE}");
         }
         Advice::CheckKey { variable } => {
@@ -115,21 +118,18 @@ fn advice(advice: &Advice) -> String {
             return format!("fetch them with client.{call}");
         }
         Advice::FetchSlices { listing, every } => {
-            let sync = sync(Some(listing), &format!(", every={every:?}"));
-            return format!("give their every=, or fetch these with {sync}");
+            let sync = sync(listing, Some(every), true);
+            return format!("give every= with their length, or fetch whole ones with {sync}");
         }
         Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
-        Advice::EndAtStatus { status } => {
-            return format!(
-                "look at the job on the platform: if it has ended, final=({},) ends a wait for it",
-                quoted(status)
-            );
-        }
+        Advice::EndAtStatus { status, job } => return end_at(&quoted(status), &quoted(job)),
         Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
-        Advice::FillStore { listing, by_path } => {
-            let totals = if *by_path { "" } else { ", by_path=False" };
-            return format!("fill it with {}", sync(listing.as_deref(), totals));
-        }
+        Advice::FillStore { listing: None, .. } => "fill it with client.sync()",
+        Advice::FillStore {
+            listing: Some(listing),
+            every,
+            by_path,
+        } => return format!("fill it with {}", sync(listing, every.as_deref(), *by_path)),
         Advice::LookAtJob { named: false } => {
             "look at it on the platform, then send it a message or create another one"
         }
@@ -183,12 +183,18 @@ fn advice(advice: &Advice) -> String {
     text.to_owned()
 }
 
+/// The call that ends at a status that the client does not know.
+fn end_at(status: &str, job: &str) -> String {
+    format!(
+        "look at the job on the platform: if it has ended, wait_for_job({job}, final=({status},)) returns it"
+    )
+}
+
 /// The call that fills a store. The user adds projects and period.
-fn sync(listing: Option<&str>, more: &str) -> String {
-    match listing {
-        Some(listing) => format!("client.sync(..., listing={listing:?}{more})"),
-        None => "client.sync()".to_owned(),
-    }
+fn sync(listing: &str, every: Option<&str>, by_path: bool) -> String {
+    let every = every.map_or("None".to_owned(), quoted);
+    let totals = if by_path { "" } else { ", by_path=False" };
+    format!("client.sync(..., listing={listing:?}, every={every}{totals})")
 }
 
 /// The call that fetches a range. Project, range and `every` are written as arguments.

@@ -28,6 +28,15 @@ pub struct StoreQuery {
     pub store: String,
 }
 
+/// The advice for a store that has none of these slices.
+pub fn fill(of: Subject, every: Option<Every>) -> Advice {
+    Advice::FillStore {
+        listing: Some(of.endpoint.name.to_owned()),
+        every: every.map(|every| every.as_str().to_owned()),
+        by_path: of.content == Content::Pages,
+    }
+}
+
 #[derive(Debug)]
 pub struct StoreAnswer {
     pub project: String,
@@ -110,11 +119,7 @@ impl StoreQuery {
                     for (word, what) in [" of this ", " and "].into_iter().zip(given) {
                         text.push(message![word, what]);
                     }
-                    let advice = Advice::FillStore {
-                        listing: Some(name.to_owned()),
-                        by_path: self.of.content == Content::Pages,
-                    };
-                    text.push(message![" yet", advice]);
+                    text.push(message![" yet", fill(self.of, self.every)]);
                     refuse(text)
                 }
             },

@@ -162,6 +162,7 @@ impl Fault {
         if matches!(self, Self::Missing) {
             message.push(Advice::FillStore {
                 listing: None,
+                every: None,
                 by_path: true,
             });
         }

@@ -1,7 +1,7 @@
 //! A message as a list of parts: each face renders the settings and the advice in its own words.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::{fmt, mem};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -108,7 +108,8 @@ advice! {
     /// A redirect is not followed.
     ChangeAddress { location: String }
     ChangeRequest { has_text: bool }
-    CheckIds {}
+    /// `job_path`: a job was read at a path that a setting may change.
+    CheckIds { job_path: bool }
     /// `variable` is `None` if the key was an argument.
     CheckKey { variable: Option<String> }
     CheckKeyRights { write: bool }
@@ -122,10 +123,10 @@ advice! {
     /// A write has happened.
     DoNotRepeat {}
     /// A status that the client does not know.
-    EndAtStatus { status: String }
+    EndAtStatus { status: String, job: String }
     FewerCalls {}
     /// A store has nothing yet, or nothing of a listing; without `by_path`, none of its totals.
-    FillStore { listing: Option<String>, by_path: bool }
+    FillStore { listing: Option<String>, every: Option<String>, by_path: bool }
     /// A store lacks a range; `every` is `None` for the range as a whole.
     FetchRange {
         listing: String,
@@ -193,6 +194,17 @@ impl Message {
         for part in &mut self.0 {
             if *part == Part::Setting(was) {
                 *part = is.into();
+            }
+        }
+    }
+
+    /// Gives an advice of this kind these facts.
+    pub fn complete(&mut self, advice: &Advice) {
+        for part in &mut self.0 {
+            if let Part::Advice(known) = part
+                && mem::discriminant(known) == mem::discriminant(advice)
+            {
+                *known = advice.clone();
             }
         }
     }

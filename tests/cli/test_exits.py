@@ -97,10 +97,11 @@ def test_a_status_that_is_not_known_is_named_and_can_end_the_wait(cli: Cli) -> N
     assert (ended.status, ended.out) == (6, "")
     warning = "the status 'can celled', which this client does not know: the wait goes on"
     assert ended.err.count(warning) == 1
-    advice = "look at the job on the platform: if it has ended, --final 'can celled' ends a wait for it"
-    assert ended.err.splitlines()[-1].endswith(advice)
+    last = ended.err.splitlines()[-1]
+    found = re.search(r"look at the job on the platform: if it has ended, `docplatform (.*)` shows it$", last)
+    assert found is not None, last
     assert "keeps running" not in ended.err
-    ended = cli("job", "wait", "job-1", "--final", "can celled", *SOON)
+    ended = cli(*shlex.split(found[1]), *SOON)
     assert (ended.status, ended.err.splitlines()[-1]) == (0, "Job job-1 is can celled.")
 
 
@@ -185,6 +186,12 @@ def test_commands_to_copy_repeat_the_options_that_were_given(
         ended = cli("job", "get", "job-1", *doctor[:4], "--api-key-file", missing)
         assert (f"--api-key-file {missing}` checks" in ended.err) is is_named, ended.err
         assert is_named or missing not in ended.err
+    # What else a command takes: a zero, and statuses that end a wait.
+    ended = cli("job", "run", "Fix it", *options, "--timeout", "0", "--final", "paused", "--final", "off")
+    assert f"job wait {repeated} --final paused --final off job-" in ended.err.splitlines()[-1]
+    more = ["--store", "v.db", "--jobs-per-hour", "5", "--settle-days", "0", "--organization", "team"]
+    ended = cli("fix", "2026-01", *options, *more)
+    assert f"docplatform fix 2026-01 --run /sdk/v1 {repeated} {shlex.join(more)}" in ended.err
     # A password is not repeated.
     ended = cli("job", "get", "job-1", *doctor[2:], "--base-url", "https://user:hush@example.com")
     assert ended.status == 2

@@ -249,6 +249,14 @@ def test_the_command_for_an_unknown_outcome_names_the_organization_of_the_enviro
     assert all("--organization acme" in command for command in commands)
 
 
+def test_a_name_that_looks_like_an_option_can_be_copied(cli: Cli, once: tuple[str, ...]) -> None:
+    cli.stub.fail_next(lost=True)
+    ended = cli("job", "create", "Fix it", "--once=-nightly", *once[2:])
+    _, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
+    done = cli(*shlex.split(never)[1:])
+    assert (done.status, "the next run creates its job" in done.err) == (0, True), done.err
+
+
 def test_the_command_for_an_unknown_outcome_reads_the_job_where_it_was_looked_for(
     cli: Cli, once: tuple[str, ...]
 ) -> None:

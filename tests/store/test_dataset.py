@@ -317,7 +317,8 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ValueError, match=r"visitors\.db: there is no store there: .* fill it with client\.sync\(\)"
+        ValueError,
+        match=r"there is no store there: .* fill it with client\.sync\(\.\.\., listing=.visitors., every=.day.\)",
     ):
         export_dataset(root, store=store)
     store.touch()

@@ -238,7 +238,8 @@ def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
     with stub.client(store=store) as client:
         client.visitor_totals(**JANUARY)
     with pytest.raises(
-        ValueError, match=r'no visitors yet; fill it with client\.sync\(\.\.\., listing="visitors"\)'
+        ValueError,
+        match=r'no visitors yet; fill it with client\.sync\(\.\.\., listing="visitors", every=None\)',
     ):
         read_visitors(store, **JANUARY)
     with pytest.raises(ValueError, match="no visitors of this base_url yet"):

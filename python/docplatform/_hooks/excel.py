@@ -32,7 +32,7 @@ def write(table: Table, path: str | os.PathLike[str]) -> None:
     if len(table) > MAX_ROWS:
         raise ValueError(
             f"an Excel sheet has room for {MAX_ROWS:,} rows, and these are {len(table):,}: no file was written; "
-            "use to_csv() or to_parquet(), or a shorter range"
+            "write CSV or Parquet, or a shorter range"
         )
     xlsxwriter = import_module("xlsxwriter")
     columns = table._schema()
@@ -98,6 +98,6 @@ def _text(text: str, number: int, name: str) -> str:
     if len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
         raise ValueError(
             f"an Excel cell has room for {MAX_TEXT:,} characters, and {name} of row {number:,} has more: no file was "
-            "written; use to_csv() or to_parquet()"
+            "written; write CSV or Parquet"
         )
     return text

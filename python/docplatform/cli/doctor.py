@@ -182,6 +182,8 @@ def _setting(name: str, given: str | None, argument: str, variable: str = "", **
     where = phrases.SETTINGS[argument]
     if variable and value == os.environ.get(variable):
         where = variable
+    if given == "" and where != variable:
+        return Finding(name, "wrong", f"{where} is empty", f"leave {where} out, or give it a value")
     if not value:
         return Finding(name, "wrong", "is not set", f"set {variable}, from the dashboard of your platform")
     settings = {argument: value, **more}
@@ -319,7 +321,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "compare the project's id, and the path of the address, with the dashboard",
             )
         case BudgetError():
-            state, advice = "unknown", "run it again after that, or with more --requests-per-hour"
+            state, advice = "unknown", "run it again after that"
         case RateLimitError():
             advice = SPENT
         case StatusError() | ResponseError():

@@ -311,5 +311,5 @@ def _show(
         output.document({**about, "warnings": found.warnings, "error": error, "rows": rows})
     elif rows and (file is None or "result" in columns):
         output.table(cells, heads, title=days.name)
-    elif not rows:
+    elif not rows and "outcome" not in columns:
         session.say(NOTHING)

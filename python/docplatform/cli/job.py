@@ -344,7 +344,13 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
     except ValueError as error:
         # Wrong usage also after the look.
         raise click.UsageError(phrases.sentence(error)) from error
-    again = "sends the message" if kind == "message" else "creates its job"
+    again = (
+        "sends the message"
+        if kind == "message"
+        else "creates its job"
+        if name in known
+        else "sends its request"
+    )
     line = f"the next run {again}" if found is None else f"its job is {shown(found)}"
     return f"Recorded for the name {shown(name)}: {line}."
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from docplatform.cli.output import shown
 
 Again: TypeAlias = Callable[..., str]
-"""Makes a command to copy of its words and, as ``job``, the id that it ends with."""
+"""Makes a command to copy of its words and, as ``job``, the id or the name that it ends with."""
 
 SETTINGS = {
     "api_key": "--api-key-file",
@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
-    """A command to copy; ``job`` is the id that it ends with."""
+    """A command to copy; ``job`` is the id or the name that it ends with."""
     last = () if job is None else ("--", job) if job.startswith("-") else (job,)
     return shown(quoted("docplatform", *words, *options, *last))
 
@@ -87,7 +87,9 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         "the service refuses the request as it is"
         + (": change what its text names" if has_text else ", and does not say why: check the options")
     ),
-    "CheckIds": "check the ids, --project and --base-url: docplatform doctor looks at the last two",
+    "CheckIds": lambda _, job_path: (
+        f"check the ids, {'--job-path, ' * job_path}--project and --base-url: docplatform doctor looks at the last two"
+    ),
     "CheckKey": lambda _, variable: (
         f"check the API key ({variable or '--api-key-file'}): it may have expired, often after 90 days, or be of another "
         "kind; copy a valid one from the dashboard"
@@ -95,22 +97,22 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
     "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
     "CheckProxy": lambda _, **given: f"check {given['from'] or PROXIES}",
-    "EndAtStatus": lambda _, status: (
-        f"look at the job on the platform: if it has ended, {quoted('--final', status)} ends a wait for it"
+    "EndAtStatus": lambda again, status, job: (
+        f"look at the job on the platform: if it has ended, `{again('job', 'wait', '--final', status, job=job)}` shows it"
     ),
     "FetchRange": _fetch,
     "FetchSlices": lambda _, listing, every: (
-        f"give their --every, or fetch these with docplatform sync, --listing {listing} and --every {every}"
+        f"give --every with their length, or fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
     ),
     "FewerCalls": "run it again",
-    "FillStore": lambda _, listing, by_path: (
+    "FillStore": lambda _, listing, every, by_path: (
         "fill it with docplatform sync"
-        + (f" and --listing {listing}" if listing else "")
+        + (f", --listing {listing} and --every {every}" if listing else "")
         + ("" if by_path else " and --totals")
     ),
     "ProxyLogin": lambda _, **given: f"they belong in its URL, in {given['from'] or PROXIES}",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
-    "RecordJob": lambda again, name, job: f"record it with `{again('job', 'once', name, '--job', job)}`",
+    "RecordJob": lambda again, name, job: f"record it with `{_once(again, name, '--job', job)}`",
     "SmallerAnswers": "ask for less at a time: a shorter period, or a smaller --page-size where the command has it",
     "SupportedProxy": "name one with http:// or https:// there, or unset it to go directly",
     "TemporaryStore": "for a test, name one in a temporary directory",
@@ -123,18 +125,24 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
 def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = False) -> str:
     """How to record what became of a name; ``job`` is its job, if that is known. ``exists``: its request was certainly carried
     out. A message's job is always known."""
-    named = ("job", "once", name)
     sent, never = ("the job", "--never-created") if job is None else ("the message", "--never-sent")
-    found = again(*named, "--job", job or "ID")
+    found = _once(again, name, "--job", job or "ID")
     if job is not None and exists:
         return f"To use what was done under this name: `{found}`, then run this again. To do it again, use another name."
     how = (
         f"Find the job on the platform, and record it: `{found}`"
         if exists
         else f"Look on the platform to see whether {sent} is there. If it is: `{found}`; if it is not there after some "
-        f"minutes: `{again(*named, never)}`"
+        f"minutes: `{_once(again, name, never)}`"
     )
     return f"{how}. Then run this again. Until then it sends nothing."
+
+
+def _once(again: Again, name: str, *options: str) -> str:
+    """A command about a name. One that looks like an option comes last."""
+    if name.startswith("-"):
+        return again("job", "once", *options, job=name)
+    return again("job", "once", name, *options)
 
 
 def goes_on(again: Again, *, job: str, runs: bool = True) -> str:
@@ -180,6 +188,11 @@ def lines(told: object, again: Again) -> list[str]:
     """The advice of an error that has lines of its own."""
     found = [part for part in _parts(told) if not isinstance(part, str) and part[0] in LINES]
     return [LINES[name](again, **facts) for name, _, facts in found]
+
+
+def has(advice: str, told: object) -> bool:
+    """Whether an error gives this advice."""
+    return any(not isinstance(part, str) and part[0] == advice for part in _parts(told))
 
 
 def whole(told: object, again: Again) -> str:

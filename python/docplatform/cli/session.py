@@ -18,6 +18,7 @@ from docplatform import (
     ConfigurationError,
     DataWarning,
     DocPlatformError,
+    SyncError,
     UnrecordedJobWarning,
     WaitWarning,
 )
@@ -120,8 +121,21 @@ _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 
 _SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
-_REPEATED = ("base_url", "project", "api_key_file", "ca_bundle")
-"""The options that each command to copy repeats: without them it would reach another service, project or key."""
+_REPEATED = (
+    *(
+        "base_url",
+        "project",
+        "api_key_file",
+        "ca_bundle",
+        "job_path",
+        "store",
+        "requests_per_hour",
+        "reserve",
+    ),
+    *("jobs_per_hour", "settle_days", "organization", "final"),
+)
+"""The options that a command to copy repeats, if it takes them: without them it would reach another service, project or key, or
+do something else."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,8 @@ class Session:
     quiet: bool
     verbose: bool
     json: bool
+    root: click.Command
+    """The command that has all others."""
     api_key_file: str | None = None
     ca_bundle: str | None = None
     job_path: str | None = None
@@ -144,6 +160,8 @@ class Session:
     jobs_per_hour: int | None = None
     settle_days: int | None = None
     organization: str | None = None
+    final: tuple[str, ...] = ()
+    """Further statuses that end a wait. They stay an option of the command, too."""
     on_budget: Literal["wait", "stop"] = "wait"
     """Whether calls wait or stop when the budget is spent."""
     dry_run: bool = False
@@ -187,6 +205,8 @@ class Session:
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             calls = client.stats.requests - client.stats.retries
             match error:
+                case SyncError():
+                    failed = sum(min(getattr(one.error, "_sent", 0), 1) for one in error.failures)
                 case DocPlatformError():
                     failed = min(getattr(error, "_sent", 0), 1)
                 case KeyboardInterrupt():
@@ -198,7 +218,9 @@ class Session:
                 case _:
                     failed = 0
             answered = calls - failed
-            if self.fetches and self.store is not None and answered > 0:
+            # The same command would fail in the same way.
+            begins_again = isinstance(error, ValueError) or phrases.has("ReadFromBeginning", error)
+            if self.fetches and self.store is not None and answered > 0 and not begins_again:
                 advice = (
                     ". With --refresh the next run fetches all of it again."
                     if self.refresh
@@ -219,16 +241,9 @@ class Session:
 
     def again(self, *name: str, job: str | None = None) -> str:
         """A command to copy, with the options of this one for service, project and key."""
-        of_job, of_name = name[0] == "job", name[:2] == ("job", "once")
-        fields = [*_REPEATED]
-        if of_job:
-            fields.append("job_path")
-        if of_name or not of_job:
-            fields += ["store", "organization"]
-        if not of_job:
-            fields += ["requests_per_hour", "reserve"]
-        given = {field: getattr(self, field) for field in fields}
-        if of_name:
+        taken = _options_of(self.root, name)
+        given = {field: getattr(self, field) for field in _REPEATED if field in taken}
+        if name[:2] == ("job", "once"):
             # Names belong to it, and the shell that the command is copied into may lack the variable.
             given["organization"] = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
@@ -240,8 +255,9 @@ class Session:
         repeated = [
             word
             for field, value in given.items()
-            if value
-            for word in (f"--{field.replace('_', '-')}", str(value))
+            if value not in (None, "")
+            for one in (value if isinstance(value, tuple) else (value,))
+            for word in (f"--{field.replace('_', '-')}", str(one))
         ]
         return phrases.command(*name, options=tuple(repeated), job=job)
 
@@ -262,6 +278,15 @@ class Session:
             say(line)
 
 
+def _options_of(command: click.Command, words: tuple[str, ...]) -> set[str | None]:
+    """The options of the command below this one that begins with these words."""
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        command = command.commands[word]
+    return {param.name for param in command.params}
+
+
 ForSession: TypeAlias = Callable[[Callable[Concatenate[Session, ...], None]], Callable[..., None]]
 """Gives a command the shared options, as its first argument."""
 
@@ -279,11 +304,13 @@ def _with(
         def run(*args: Any, **kwargs: Any) -> None:
             # The rest are the command's own options.
             values: dict[str, Any] = {
-                name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
+                name: kwargs[name] for name in Session.__dataclass_fields__ if name in kwargs
             }
-            session = Session(**values, fetches=fetches, spends=spends)
+            kwargs = {name: value for name, value in kwargs.items() if name not in values or name == "final"}
+            root = click.get_current_context().find_root()
+            session = Session(**values, root=root.command, fetches=fetches, spends=spends)
             # `run` in app.py looks for it there when the command fails.
-            click.get_current_context().find_root().obj = session
+            root.obj = session
             command(session, *args, **kwargs)
 
         return options(*given, *shared)(run)

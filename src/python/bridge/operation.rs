@@ -316,8 +316,9 @@ impl Running {
                 }
                 match &note.about {
                     Some(About::Unrecorded(job)) => job::warn_unrecorded(py, &note.text, job)?,
-                    Some(About::UnknownStatus { status, .. }) => {
-                        job::warn_status(py, &note.text, status)?;
+                    Some(About::UnknownStatus { status, fields }) => {
+                        let job = fields.job_id.clone().unwrap_or_default();
+                        job::warn_status(py, &note.text, status, job)?;
                     }
                     _ => {}
                 }

@@ -13,7 +13,7 @@ use crate::python::table::{arrow, wrap};
 use crate::python::{bridge, dates};
 use crate::slices::Subject;
 use crate::slices::dataset::{self, OwnerFilter, SliceSelection};
-use crate::slices::reading::StoreQuery;
+use crate::slices::reading::{self, StoreQuery};
 use crate::store::{Content, FinishedExports};
 
 /// The slices in a store, by project and day: export, base URL, project, first day, day after the
@@ -45,11 +45,18 @@ pub fn _dataset_slices(
     };
     let file = collect::path_of("store", store)?;
     let owner = owner(base_url, organization);
+    let of = Subject {
+        endpoint: listing,
+        content: Content::Pages,
+    };
     let op = Operation::new(
         "_dataset_slices",
         move |_| async move {
-            let stored = FinishedExports::of(&file, listing.path)?;
-            selection.choose(owner.latest(&stored, Content::Pages).await?)
+            let read = async {
+                let stored = FinishedExports::of(&file, listing.path)?;
+                owner.latest(&stored, of.content).await
+            };
+            selection.choose(read.await.map_err(|error| filled(error, of, Some(every)))?)
         },
         move |py, slices| {
             // After the store was read: what a sync began meanwhile would lie in the future, and
@@ -106,6 +113,12 @@ pub fn _dataset_rows(
     bridge::block(py, op)
 }
 
+/// An error that advises to fill the store, if it does: with these slices.
+fn filled(mut error: Error, of: Subject, every: Option<Every>) -> Error {
+    error.message.complete(&reading::fill(of, every));
+    error
+}
+
 /// A range of a listing in a store: see `docplatform.read_visitors` and `docplatform.read_views`.
 #[pyfunction]
 #[pyo3(signature = (store, listing, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
@@ -147,7 +160,10 @@ pub fn _read_stored(
     };
     let op = Operation::new(
         "_read_stored",
-        move |_| async move { query.read(&FinishedExports::of(&file, listing.path)?).await },
+        move |_| async move {
+            let read = async { query.read(&FinishedExports::of(&file, listing.path)?).await };
+            read.await.map_err(|error| filled(error, of, every))
+        },
         move |py, stored| {
             let project = Segment::stored(&stored.project);
             let meta = if every.is_none() && by_path {

@@ -316,8 +316,8 @@ async fn errors_say_what_to_do_about_them() {
     for (step, advice) in [
         (reply(401, ""), Advice::CheckKey { variable: None }),
         (reply(403, ""), Advice::CheckKeyRights { write: false }),
-        (reply(404, ""), Advice::CheckIds {}),
-        (reply(410, ""), Advice::CheckIds {}),
+        (reply(404, ""), Advice::CheckIds { job_path: false }),
+        (reply(410, ""), Advice::CheckIds { job_path: false }),
         (
             reply(422, "{\"error\": \"x\"}"),
             Advice::ChangeRequest { has_text: true },

@@ -257,7 +257,13 @@ async fn an_unknown_status_is_waited_on() {
     );
     assert!(!text.contains("keeps running"), "{text}");
     let status = "\\u{1b}[2Jqueued".to_owned();
-    assert!(advises(&error, Advice::EndAtStatus { status }));
+    assert!(advises(
+        &error,
+        Advice::EndAtStatus {
+            status,
+            job: "job_1".to_owned()
+        }
+    ));
 }
 
 /// Rows: J8.
