@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from docplatform import ConfigurationError
 from docplatform.cli.days import beside
@@ -164,10 +165,11 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
         why = "because that takes about 26 more requests."
         options = "--before 2025-12 --no-feedback --every none"
-        command = f"docplatform report 2026-01 {options} -o report.html --force --base-url {stub.url}"
+        command = f"docplatform report 2026-01 {options} -o report.html --base-url {stub.url}"
         cost = "about 26 requests more than this report"
-        said = f"Left out: the pages that changed, {why} To add it ({cost}): {command}"
-        assert ended.err.splitlines()[2] == said
+        assert ended.err.splitlines()[2] == f"Left out: the pages that changed, {why}"
+        here = command.replace("report.html", f"{file} --force")
+        assert ended.err.splitlines()[-1] == f"To add the pages that changed ({cost}): {here}"
         html = file.read_text(encoding="utf-8")
         assert f"It is not known which pages changed, {why}" in html
         assert f"It takes {cost}:<code>{command}</code>" in html
@@ -327,11 +329,17 @@ def test_what_readers_stumble_over_is_read_unless_its_listings_are_missing(cli: 
     assert "look at this page first" in file.read_text(encoding="utf-8")
 
 
+def offered(err: str) -> tuple[str, list[str]]:
+    """What the command costs that adds the parts that are left out, and its words. It is printed once."""
+    ((cost, line),) = re.findall(r"^To add .*? \((.*?)\): docplatform (.*)", err, re.MULTILINE)
+    return cost, shlex.split(line)
+
+
 # With 12 requests, the budget ends while the report reads what readers say.
 @pytest.mark.parametrize(
     ("budget", "parts"), [(6, {"comparison", "fixes", "trend"}), (12, {"fixes", "trend"})]
 )
-def test_the_command_that_the_report_names_adds_each_part(
+def test_the_command_that_the_report_names_adds_all_parts(
     cli: Cli, file: Path, tmp_path: Path, budget: int, parts: set[str]
 ) -> None:
     file = file.with_suffix(".md")
@@ -341,17 +349,63 @@ def test_the_command_that_the_report_names_adds_each_part(
         ended = cli("report", "2026-10", "-o", str(file), *there, *limit, "--json")
         assert set(json.loads(ended.out)["left_out"]) == parts
         assert "--on-budget" not in ended.err
-        commands = dict(
-            re.findall(r"Left out: (.*?)(?:, because .*?|\. .*?): (docplatform report .*)", ended.err)
+        cost, words = offered(ended.err)
+        # Its cost is the one that its dry run names.
+        dry = json.loads(cli(*words, "--dry-run", "--json").out)
+        hours = f"{dry['hours']} hour{'s' * (dry['hours'] > 1)}"
+        assert cost == f"at least {dry['requests']} requests, about {hours}"
+        text = file.read_text(encoding="utf-8")
+        # To do, and at the trend.
+        assert text.count(f"It takes {cost}, with the other parts that are left out:") == 2
+        # With the budget it would wait.
+        at = words.index(limit[0])
+        ended = cli(*words[:at], *words[at + 2 :], "--json")
+        assert (ended.status, json.loads(ended.out)["left_out"]) == (0, {})
+
+
+def test_a_trend_that_fits_after_the_other_parts_is_shown(cli: Cli, file: Path, tmp_path: Path) -> None:
+    with StubServer() as stub:
+        there = ["--base-url", stub.url, "--store", str(tmp_path / "docs.db")]
+        # 13 for the other parts, and ten for the trend, because two of its months came with them.
+        found = summary(cli, file, "2026-10", *there, "--requests-per-hour", "23")
+        assert (found["left_out"], found["slices"], len(stub.requests)) == ({}, 12, 23)
+
+
+def test_without_a_store_one_command_adds_all_parts(cli: Cli, file: Path) -> None:
+    with StubServer(visitors=7_000) as stub:
+        ended = cli(
+            "report", "2022-01-01 to 2024-12-31", "-o", str(file), "--no-feedback", "--base-url", stub.url
         )
-        assert len(commands) == len(parts)
-        for command in commands.values():
-            assert f"`{command}`" in file.read_text(encoding="utf-8")
-        for command in commands.values():
-            # With the budget it would wait.
-            assert " ".join(limit) in command
-            words = shlex.split(command.replace(" ".join(limit), ""))[1:]
-            words[words.index("-o") + 1] = str(file)
-            ended = cli(*words, "--json")
-            assert ended.status == 0
-        assert json.loads(ended.out)["left_out"] == {}
+        assert ended.err.count("Left out: ") == 2
+        cost, words = offered(ended.err)
+        assert cost == "about 64 requests more than this report"
+        stub.reset()
+        ended = cli(*words, "--json")
+        assert (ended.status, json.loads(ended.out)["left_out"]) == (0, {})
+
+
+def test_without_a_store_the_command_keeps_the_parts_that_fit_into_the_budget(cli: Cli, file: Path) -> None:
+    with StubServer(visitors=7_000) as stub:
+        limit = ("--requests-per-hour", "50")
+        ended = cli("report", "2024-01", "-o", str(file), "--base-url", stub.url, *limit)
+    assert ended.err.count("Left out: ") == 1
+    _, words = offered(ended.err)
+    assert words[2:7] == ["--before", "2023-12", "--feedback", "--every", "month"]
+
+
+def test_the_command_on_stderr_replaces_the_same_file_with_the_same_key(cli: Cli, tmp_path: Path) -> None:
+    file, key, bundle = tmp_path / "out" / "r.html", tmp_path / "key", tmp_path / "ca.pem"
+    file.parent.mkdir()
+    key.write_text(cli.stub.api_key, encoding="utf-8")
+    key.chmod(0o600)
+    trustme.CA().cert_pem.write_to_path(str(bundle))
+    secret = ("--api-key-file", str(key), "--ca-bundle", str(bundle))
+    ended = cli("report", "2026-10", "-o", str(file), "--no-feedback", "--requests-per-hour", "12", *secret)
+    _, words = offered(ended.err)
+    assert words[words.index("-o") :][:3] == ["-o", str(file), "--force"]
+    assert words[words.index("--api-key-file") + 1] == str(key)
+    assert words[words.index("--ca-bundle") + 1] == str(bundle)
+    # The report is sent to others.
+    (line,) = re.findall("<code>(docplatform report .*?)</code>", file.read_text(encoding="utf-8"))
+    assert " -o r.html " in line
+    assert not {"--force", "--api-key-file", "--ca-bundle"} & set(shlex.split(line))

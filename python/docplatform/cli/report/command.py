@@ -123,7 +123,8 @@ def report(
             Part.FIXES: () if feedback is None else ("--feedback" if feedback else "--no-feedback",),
             Part.TREND: ("--every", every) if every else (),
         },
-        again=_again(name, title, site_url, number, brief=brief),
+        output=name,
+        again=_again(title, site_url, number, brief=brief),
         # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
         title=None if title is None else shown(title),
         site_url=None if site_url is None else _site(site_url),
@@ -149,6 +150,7 @@ def report(
         file = _WholeFile(path) if path is not None else None
         with file or nullcontext():
             found = reading.read(ahead)
+            remedy = [*ahead.finish()]
             written = _render(found, suffix, brief=brief)
             if file is None:
                 sys.stdout.buffer.write(written.encode())
@@ -163,19 +165,19 @@ def report(
         session.say(
             f"Wrote {shown(name)} ({count(found.pages, 'page')} of the site, {count(sum(found.requests.values()), 'request')})"
         )
+    for line in remedy:
+        session.say(line)
     if found.failed is not None:
         exits.note(found.failed, "The report was written without this part, and says so.")
         raise found.failed
 
 
-def _again(
-    name: str, title: str | None, site_url: str | None, number: int, *, brief: bool
-) -> tuple[str, ...]:
-    """The options of a command that writes the same report again, but for those of its parts."""
+def _again(title: str | None, site_url: str | None, number: int, *, brief: bool) -> tuple[str, ...]:
+    """The options of a command that writes the same report again, but for those of its parts and its file."""
     rows = None if number == ROWS else str(number)
-    given = {"-n": rows, "-o": Path(name).name, "--title": title, "--site-url": site_url}
+    given = {"-n": rows, "--title": title, "--site-url": site_url}
     options = [word for option, value in given.items() if value is not None for word in (option, value)]
-    return (*options, *(["--brief"] if brief else []), *(["--force"] if name != "-" else []))
+    return (*options, *(["--brief"] if brief else []))
 
 
 def _render(found: Report, suffix: str, *, brief: bool) -> str:

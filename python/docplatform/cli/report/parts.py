@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from itertools import chain
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from docplatform import DocPlatformError, Plan
@@ -15,9 +17,9 @@ from docplatform.cli.fix import plans
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from docplatform import Client
+    from docplatform import Client, PlanSlice
     from docplatform.cli.days import Days
     from docplatform.cli.session import Session
 
@@ -62,6 +64,8 @@ class Asked:
     site_url: str | None = None
     given: Mapping[Part, tuple[str, ...]] = field(default_factory=dict)
     """The options of the parts, as they were given."""
+    output: str = "-"
+    """The file to write, as it was given; ``-`` is standard output."""
     again: tuple[str, ...] = ()
     """The other options of a command that writes this report again."""
 
@@ -77,6 +81,8 @@ class Ahead:
     """The cost of the period."""
     plans: dict[Part, list[Plan]] = field(default_factory=dict)
     """The cost of each part to read."""
+    looks: dict[Part, Callable[[], list[Plan]]] = field(default_factory=dict)
+    """Plans each part again: what was read since then is in the store, and costs less."""
     every: Literal["day", "week", "month"] | None = None
     """The length of the trend's slices."""
     trend: tuple[date, date] | None = None
@@ -85,12 +91,27 @@ class Ahead:
     """The requests of each part, by the newest figures."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is missing that no option excludes."""
+    offered: dict[Part, list[Plan]] = field(default_factory=dict)
+    """The cost of each part that a command can add."""
     more: dict[Part, tuple[str, str]] = field(default_factory=dict)
-    """The command that adds a part that costs too much, and what it costs."""
+    """For each part that a command can add: the command, which adds all of them, and what it costs."""
+
+    def add(self, part: Part, look: Callable[[], list[Plan]]) -> list[Plan]:
+        """Plans a part."""
+        self.looks[part] = look
+        found = self.plans[part] = look()
+        return found
+
+    def look(self, part: Part) -> list[Plan]:
+        """Plans a part again. If the store fails, the cost is the last one that was known."""
+        with suppress(DocPlatformError):
+            return self.looks[part]()
+        return self.plans.get(part) or self.offered[part]
 
     def leave_out(self, part: Part, why: str) -> None:
-        """Leaves a part out."""
+        """Leaves a part out that no command can add."""
         self.plans.pop(part, None)
+        self.offered.pop(part, None)
         self.left_out[part] = why
 
     def afford(self, part: Part, requests: int) -> bool:
@@ -105,35 +126,61 @@ class Ahead:
         return False
 
     def offer(self, part: Part, why: str) -> None:
-        """Leaves a part out whose cost is known, and names the command that adds it."""
-        requests = self.needed[part]
+        """Leaves a part out that a command can add."""
+        found = self.plans.get(part) or self.offered[part]
+        self.leave_out(part, why)
+        self.offered[part] = found
+
+    def finish(self) -> Iterator[str]:
+        """Makes the command that adds the parts, after the others were read. Yields the line that tells a person."""
+        if not self.offered:
+            return
+        cost, others = self._cost(), ", with the other parts that are left out" * (len(self.offered) > 1)
+        # A report is sent to others, so its command names no folder and replaces no file.
+        line = self._command(self.shared, "-o", Path(self.asked.output).name)
+        self.more.update(dict.fromkeys(self.offered, (line, cost + others)))
+        force = () if self.asked.output == "-" else ("--force",)
+        names = " and ".join(name for part, name in NAMES.items() if part in self.offered)
+        yield f"To add {names} ({cost}): {self._command(self.session, '-o', self.asked.output, *force)}"
+
+    def _cost(self) -> str:
+        """The cost of the command."""
+        has_store = self.session.store is not None
+        if has_store:
+            for part in self.offered:
+                self.offered[part] = self.look(part)
+                self.needed[part] = _requests(self.offered[part])
+        requests = sum(self.needed[part] for part in self.offered)
         hours = self.client._hours(requests)
         waits = "" if not hours else f", about {count(ceil(hours), 'hour')}"
         # Without a store, the command reads all the other parts again.
-        more = "" if self.session.store is not None else " more than this report"
-        self.more[part] = self._command(part), f"{self._bound(part)}{count(requests, 'request')}{more}{waits}"
-        self.leave_out(part, why)
+        more = "" if has_store else " more than this report"
+        return f"{self._bound(*self.offered)}{count(requests, 'request')}{more}{waits}"
 
-    def _bound(self, part: Part) -> str:
-        """Whether a part may cost more or less than its plan. A store keeps a month's totals with its pages, so a trend may cost less."""
-        if part is Part.TREND:
+    def _bound(self, *parts: Part) -> str:
+        """Whether parts may cost more or less than their plans. A store keeps a month's totals with its pages, so a trend may cost less."""
+        if parts == (Part.TREND,):
             return "" if self.session.store is None else "at most "
-        found = bound(self.plans[part])
+        found = bound([*chain.from_iterable(self.plans.get(part) or self.offered[part] for part in parts)])
         # The period before has about as many pages as this one.
-        return "about " if found and part is Part.COMPARISON else found
+        return "about " if found and Part.FIXES not in parts else found
 
-    def _command(self, part: Part) -> str:
-        """A command to copy that adds a part."""
-        period, before = self.asked.days.written, self.asked.against
-        option: tuple[str, ...] = ()
+    def _command(self, session: Session, *file: str) -> str:
+        """A command to copy that adds the parts."""
+        adds = [*self.offered]
+        if session.store is None and self.client.stats.budget_left is not None:
+            # The command reads all parts again, and without its option a part may no longer fit into the budget.
+            adds += self.plans
+        given = {**self.asked.given, **{part: self._option(part) for part in adds}}
+        options = chain.from_iterable(given.values())
+        return session.again("report", self.asked.days.written, *options, *file, *self.asked.again)
+
+    def _option(self, part: Part) -> tuple[str, str] | tuple[str]:
+        """The option that adds a part at any cost."""
+        before = self.asked.against
         if part is Part.COMPARISON and before is not None:
-            option = "--before", before.written
-        elif part is Part.FIXES:
-            option = ("--feedback",)
-        elif self.every is not None:
-            option = "--every", self.every
-        options = chain.from_iterable({**self.asked.given, part: option}.values())
-        return self.shared.again("report", period, *options, *self.asked.again)
+            return "--before", before.written
+        return ("--feedback",) if part is Part.FIXES else ("--every", self.every or "month")
 
     @property
     def shared(self) -> Session:
@@ -156,18 +203,14 @@ class Ahead:
             costs.append(_cost(plan, what) if plan else f"one for the totals of {before.name}")
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
             if part in self.plans:
-                requests = sum(one.requests for one in self.plans[part])
+                requests = _requests(self.plans[part])
                 costs.append(f"{f'{self._bound(part)}{requests}' if requests else 'none'} for {text}")
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
     def why(self, part: Part) -> str:
         """A line that tells a person why a part is left out."""
-        return f"Left out: {NAMES[part]}, because {self.left_out[part]}.{self.remedy(part)}"
-
-    def remedy(self, part: Part) -> str:
-        """The command that adds a part, if there is one."""
-        return f" To add it ({self.more[part][1]}): {self.more[part][0]}" if part in self.more else ""
+        return f"Left out: {NAMES[part]}, because {self.left_out[part]}."
 
 
 def plan(session: Session, client: Client, asked: Asked) -> Ahead:
@@ -187,8 +230,10 @@ def _plan_comparison(ahead: Ahead) -> None:
     if before is None:
         ahead.leave_out(Part.COMPARISON, "there is no period before it")
         return
-    found = ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)
-    ahead.plans[Part.COMPARISON] = [found]
+    (found,) = ahead.add(
+        Part.COMPARISON,
+        lambda: [ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)],
+    )
     if found.exact or found.estimated:
         ahead.afford(Part.COMPARISON, found.requests)
 
@@ -198,8 +243,8 @@ def _plan_fixes(ahead: Ahead) -> None:
     if _is_later(ahead):
         ahead.leave_out(Part.FIXES, LATER)
     else:
-        found = ahead.plans[Part.FIXES] = plans(ahead.client, ahead.asked.days)[1:]
-        ahead.afford(Part.FIXES, sum(one.requests for one in found))
+        found = ahead.add(Part.FIXES, lambda: plans(ahead.client, ahead.asked.days)[1:])
+        ahead.afford(Part.FIXES, _requests(found))
 
 
 def _plan_trend(ahead: Ahead) -> None:
@@ -212,8 +257,12 @@ def _plan_trend(ahead: Ahead) -> None:
         # Whole months, so that next month only one of them is new.
         months = 12 * last.year + last.month - 1
         first, end = min(first.replace(day=1), _month(months - MONTHS + 1)), _month(months + 1)
+    client = ahead.client
     try:
-        found = ahead.client.plan_visitors(date_from=first, date_to=end, every=every, by_path=False)
+        (found,) = ahead.add(
+            Part.TREND,
+            lambda: [client.plan_visitors(date_from=first, date_to=end, every=every, by_path=False)],
+        )
     except DocPlatformError:
         raise
     except ValueError:
@@ -228,8 +277,15 @@ def _plan_trend(ahead: Ahead) -> None:
         )
         ahead.leave_out(Part.TREND, why)
         return
-    ahead.every, ahead.trend, ahead.plans[Part.TREND] = every, (first, end), [found]
-    ahead.afford(Part.TREND, found.requests)
+    ahead.every, ahead.trend = every, (first, end)
+    # With a store, the totals of months that the report reads anyway cost nothing more. What they leave is known later.
+    read = [each[:2] for each in (ahead.asked.days, ahead.asked.against) if each and ahead.session.store]
+    new = [one for one in found.slices if (one.date_from, one.date_to) not in read]
+    ahead.afford(Part.TREND, _requests(new))
+
+
+def _requests(plans: Iterable[Plan | PlanSlice]) -> int:
+    return sum(one.requests for one in plans)
 
 
 def _is_later(ahead: Ahead) -> bool:

@@ -146,8 +146,11 @@ class _Reading:
     def trend(self) -> None:
         """Reads a range in slices."""
         every, days = self._ahead.every, self._ahead.trend
-        plans = self._ahead.plans.get(Part.TREND)
-        if not plans or days is None or every is None or not self._affords(Part.TREND, plans[0].requests):
+        if Part.TREND not in self._ahead.plans or days is None or every is None:
+            return
+        # Some of its months may have come with the other parts.
+        (plan,) = self._ahead.plans[Part.TREND] = self._ahead.look(Part.TREND)
+        if not self._affords(Part.TREND, plan.requests):
             return
         with self._part(Part.TREND, f"Reading the trend by {every}"):
             read = self._client.visitor_trend(
@@ -209,13 +212,10 @@ class _Reading:
             with self._counted(what or parts.NAMES[part]), self._session.progress(text) as progress:
                 yield progress
         except DocPlatformError as error:
-            ahead, remedy = self._ahead, ""
+            ahead = self._ahead
             match error:
-                case BudgetError() | RateLimitError() if part in ahead.needed:
-                    ahead.offer(part, LIMIT)
-                    remedy = ahead.remedy(part)
                 case BudgetError() | RateLimitError():
-                    ahead.leave_out(part, LIMIT)
+                    ahead.offer(part, LIMIT)
                 case AuthenticationError() | PermissionDeniedError():
                     ahead.leave_out(part, parts.FORBIDDEN)
                 case _:
@@ -226,7 +226,7 @@ class _Reading:
                 # No part waits for the budget unless its option is given, so the advice is the command with that option.
                 advises = not isinstance(error, BudgetError)
                 said = shown(phrases.sentence(error, self._session.again, advises=advises))
-                self._session.say(f"Left out: {parts.NAMES[part]}. {said}.{remedy}")
+                self._session.say(f"Left out: {parts.NAMES[part]}. {said}.")
 
     def _affords(self, part: Part, requests: int) -> bool:
         """Whether the budget allows a part. If not, it is left out."""
