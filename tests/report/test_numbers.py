@@ -387,11 +387,11 @@ def check_place(truth: Truth, sentence: str) -> None:
         _, before, now = sections.pop(name)
         assert agrees(text.replace(" times as many", "\u00d7"), Percent(before, now))
     rest = re.search(
-        r"in all other sections they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)", sentence
+        r"in all other sections of several pages they (rose|fell) (?:by ([\d.]+%)|to ([\d,]+) times as many)",
+        sentence,
     )
     if rest:
-        # A page directly below the root is no section.
-        others = [one for name, one in sections.items() if name not in PATHS]
+        others = [one for one in sections.values() if one[0] > 1]
         before, now = (sum(one[at] for one in others) for at in (1, 2))
         minus = "+" if rest[1] == "rose" else "\u2212"
         assert agrees(f"{minus}{rest[2]}" if rest[2] else f"{rest[3]}\u00d7", Percent(before, now))

@@ -268,7 +268,7 @@ def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
     sections = [
         figures.Section("/api", 9, 1_000, 830, "fell"),
         figures.Section("/sdk", 9, 1_000, 850, "fell"),
-        figures.Section("/auth", 1, 1_000, 10, "fell", is_page=True),
+        figures.Section("/auth", 1, 1_000, 10, "fell"),
         figures.Section("/cli", 9, 2_000, 2_100),
     ]
     found = comparison(of="human", sections=sections, fallers=[change("/auth", 1_000, 10)])
@@ -276,14 +276,17 @@ def test_sections_that_moved_come_before_pages_and_are_no_links() -> None:
     html = page.render(report)
     text = Parsed(html).text
     assert (
-        "Page visits by people fell in /api (\u221217%) and /sdk (\u221215%); in all other sections they rose by 5.0%."
+        "Page visits by people fell in /api (\u221217%) and /sdk (\u221215%); in all other sections of several pages they rose by 5.0%."
         in text
     )
     # Those that moved are not among the others, also where they are too many to be named.
     many = [figures.Section(f"/{name}", 9, 1_000, 830, "fell") for name in "abcde"]
     found = comparison(sections=[*many, figures.Section("/cli", 9, 2_000, 2_100)])
     said = Parsed(page.render(made(totals=Totals(1, 1, 1), comparison=found))).text
-    assert "/c (\u221217%) and 2 other sections; in all other sections they rose by 5.0%." in said
+    assert (
+        "/c (\u221217%) and 2 other sections; in all other sections of several pages they rose by 5.0%."
+        in said
+    )
     assert 'href="https://docs.example.com/api"' not in html
     assert Parsed(html).tables["Sections"][0] == ["/api", "9", "1,000", "830", "\u221217%"]
     assert "Page visits by people, added up by the first part of the path" in text
@@ -326,7 +329,7 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
         ),
         (
             "Help readers who search for “&lt;b&gt;”: 1 search ended without a click. The docs agent has a job for it already; "
-            "the command shows its pull request.<code>docplatform fix 2</code>"
+            "the command shows what became of it.<code>docplatform fix 2</code>"
         ),
     ]
     # No other sentence names the page.

@@ -159,7 +159,7 @@ def with_jobs(
 def _say_what_next(session: Session, days: Days, rows: list[dict[str, Any]]) -> None:
     """Names the problems that have a job, and the command for the first one that has none."""
     if begun := [shown(subject(row)) for row in rows if row["job"]]:
-        session.say(f"Already handed to the docs agent: {', '.join(begun)}. --run shows the pull request.")
+        session.say(f"Already handed to the docs agent: {', '.join(begun)}. --run shows what became of it.")
     if row := next((row for row in rows if not row["job"]), None):
         which = "next" if begun else "first"
         session.say(f"To hand the {which} one to the docs agent: {command(session, days, row)}")

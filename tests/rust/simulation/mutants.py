@@ -376,7 +376,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "self.names.done(self.key.clone(), self.write.clone(), job, self.ended());",
         "let _ = job;",
     ),
-    "once-does-not-wait-for-the-note": (ONCE, "store.within(client.deadline(), names.written()).await", "Ok(())"),
+    "once-does-not-wait-for-the-note": (
+        ONCE,
+        "store.within(client.deadline(), names.written()).await",
+        "Ok(())",
+    ),
     "once-one-name-for-all": (ONCE, "name: self.0 }", 'name: "any".to_owned() }'),
     "once-note-without-disk": (ONCE, "std::mem::forget(undo);", "drop(undo);"),
 }

@@ -67,8 +67,6 @@ class Section(NamedTuple):
     now: int
     way: str = ""
     """``rose`` or ``fell``, if it moved by more than the whole site did."""
-    is_page: bool = False
-    """Whether it is a single page directly below the root."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,17 +202,13 @@ def compare(site: Comparison, before: Sequence[Row], now: Sequence[Row], totals_
     # People who leave while AI agents come are not seen in the sum of both.
     kinds = ("human", "ai", "total") if site.parted(totals_now) else ("total", "human", "ai")
 
-    roots = {f"/{path}" for row in (*before, *now) if "/" not in (path := row[0].strip("/"))}
-
     def sections(of: Any) -> Iterator[Section]:
         pace = 1 + getattr(found.pace, of)
         for row in found.sections(of):
             then, visits = row["before"], row["now"]
             rose, fell = visits > max(then, pace * then), visits < min(then, pace * then)
             way = "rose" if rose else "fell" if fell else ""
-            name, pages = row["section"], row["paths"]
-            is_page = pages == 1 and name in roots
-            yield Section(name, pages, then, visits, way if row["significant"] else "", is_page)
+            yield Section(row["section"], row["paths"], then, visits, way if row["significant"] else "")
 
     moves = ((of, found._movements(of), [*sections(of)]) for of in kinds)
     first = next(moves)

@@ -190,8 +190,8 @@ NOTHING = (
 
 
 def _sections(found: Comparison, moved: dict[str, list[Section]], unfinished: bool) -> Iterator[str]:
-    """The sections that moved: ``Page visits fell in /api (-17%); in all other sections they rose by 4%``. Pages below the root are
-    no sections: those that moved are named one by one.
+    """The sections that moved: ``Page visits fell in /api (-17%); in all other sections of several pages they rose by 4%``. Single
+    pages that moved are named one by one.
     """
     yield capital(VISITS[found.of])
     told: list[Section] = []
@@ -207,13 +207,13 @@ def _sections(found: Comparison, moved: dict[str, list[Section]], unfinished: bo
         yield f"{', and they' if told else ''} {way} in "
         yield from _listed(named)
         told += sections
-    others = [one for one in found.sections if not one.is_page and one not in told]
+    others = [one for one in found.sections if one.pages > 1 and one not in told]
     before, now = (sum(getattr(one, side) for one in others) for side in ("before", "now"))
     change = percent(before, now)
     if before and now and change != "0%" and (now > before or not unfinished):
         way = "rose" if now > before else "fell"
         by = f"to {_as_many(change)}" if change.endswith("times") else f"by {change[1:]}"
-        yield f"; in all other sections they {way} {by}"
+        yield f"; in all other sections of several pages they {way} {by}"
     yield "."
 
 
@@ -266,7 +266,7 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield f"Help readers who search for “{plain(row['query'])}”: {row['why']}"
     if row["job"]:
-        yield " The docs agent has a job for it already; the command shows its pull request."
+        yield " The docs agent has a job for it already; the command shows what became of it."
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
