@@ -430,6 +430,11 @@ pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Object<'py>> {
     Ok(made.or_else(|_| pythonize::pythonize(py, &with_long_numbers_as_text(py, value)))?)
 }
 
+/// The JSON of an answer, for an operation to end with.
+pub fn answer(py: Python<'_>, value: Value) -> Returned {
+    json_out(py, &value).map(Bound::unbind)
+}
+
 fn with_long_numbers_as_text(py: Python<'_>, value: &Value) -> Value {
     let same = |value| with_long_numbers_as_text(py, value);
     match value {

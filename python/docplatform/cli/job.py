@@ -327,7 +327,8 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
     known = {each.name: each for each in known_names(client)}
     # An output in a code page may have printed it with escapes.
     name = next((one for one in known if printed(one) == printed(name)), name)
-    _, kind, state, recorded, _ = known.get(name, (name, "creation", "unknown", None, None))
+    # A name of another owner is not among them, and has a kind that is not known.
+    _, kind, state, recorded, _ = known.get(name, (name, "", "unknown", None, None))
     if found is not None and found == recorded and state != "unknown":
         return f"The name {shown(name)} has the job {shown(found)} already; nothing was changed."
     job: Job | str | None = found
@@ -344,13 +345,7 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
     except ValueError as error:
         # Wrong usage also after the look.
         raise click.UsageError(phrases.sentence(error)) from error
-    again = (
-        "sends the message"
-        if kind == "message"
-        else "creates its job"
-        if name in known
-        else "sends its request"
-    )
+    again = {"message": "sends the message", "creation": "creates its job"}.get(kind, "sends its request")
     line = f"the next run {again}" if found is None else f"its job is {shown(found)}"
     return f"Recorded for the name {shown(name)}: {line}."
 

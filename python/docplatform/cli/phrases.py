@@ -170,18 +170,17 @@ def sentence(
             continue
         name, words, value = part
         if not isinstance(value, dict):
-            text += _setting((where or {}).get(name, SETTINGS[name]), name, value)
+            text += _setting((where or {}).get(name, SETTINGS[name]), value)
         elif advises and name in ADVICE:
             said = ADVICE[name]
             text += f"; {said(again, **value) if callable(said) else said or words}"
     return text
 
 
-def _setting(words: str, name: str, value: object) -> str:
+def _setting(words: str, value: object) -> str:
     if value is None or isinstance(value, bool):
         return words
-    # A period is an argument, and not an option.
-    return f'"{value}"' if name == "period" else f"{words} {quoted(str(value))}"
+    return f"{words} {quoted(str(value))}"
 
 
 def lines(told: object, again: Again) -> list[str]:

@@ -122,17 +122,18 @@ _BUDGET = (_REFRESH, _DRY_RUN, *_STORE, _ON_BUDGET)
 _SETTINGS = ("base_url", "ca_bundle", "job_path", "refresh", *STORE_SETTINGS)
 """The options that the client takes under the same name."""
 _REPEATED = (
-    *(
-        "base_url",
-        "project",
-        "api_key_file",
-        "ca_bundle",
-        "job_path",
-        "store",
-        "requests_per_hour",
-        "reserve",
-    ),
-    *("jobs_per_hour", "settle_days", "organization", "final"),
+    "base_url",
+    "project",
+    "api_key_file",
+    "ca_bundle",
+    "job_path",
+    "store",
+    "requests_per_hour",
+    "reserve",
+    "jobs_per_hour",
+    "settle_days",
+    "organization",
+    "final",
 )
 """The options that a command to copy repeats, if it takes them: without them it would reach another service, project or key, or
 do something else."""
@@ -303,12 +304,14 @@ def _with(
         @functools.wraps(command)
         def run(*args: Any, **kwargs: Any) -> None:
             # The rest are the command's own options.
+            final = kwargs.get("final", ())
             values: dict[str, Any] = {
-                name: kwargs[name] for name in Session.__dataclass_fields__ if name in kwargs
+                name: kwargs.pop(name)
+                for name in Session.__dataclass_fields__
+                if name in kwargs and name != "final"
             }
-            kwargs = {name: value for name, value in kwargs.items() if name not in values or name == "final"}
             root = click.get_current_context().find_root()
-            session = Session(**values, root=root.command, fetches=fetches, spends=spends)
+            session = Session(**values, final=final, root=root.command, fetches=fetches, spends=spends)
             # `run` in app.py looks for it there when the command fails.
             root.obj = session
             command(session, *args, **kwargs)

@@ -173,7 +173,7 @@ impl BaseClient {
                     .call(call, &*inbox, request::decode_object)
                     .await
             },
-            |py, value| request::answer(py, &value),
+            convert::answer,
         );
         self.face.run(py, op)
     }

@@ -87,7 +87,7 @@ impl BaseClient {
             let ask = move |client, inbox: Arc<Inbox>| async move {
                 with_settings(client).call(call, &*inbox, decode).await
             };
-            self.op(name, ask, |py, value| answer(py, &value))
+            self.op(name, ask, convert::answer)
         };
         self.face.run(py, if write { op.writing() } else { op })
     }
@@ -123,11 +123,6 @@ fn response(py: Python<'_>, answer: Answer) -> Returned {
     }
     let values = (answer.head.status, headers, &*answer.body);
     convert::named_tuple(py, "Response", values)
-}
-
-/// The answer to a request.
-pub(super) fn answer(py: Python<'_>, value: &Value) -> Returned {
-    convert::json_out(py, value).map(Bound::unbind)
 }
 
 /// The project of a path that has a place for it: `id`, or the one that is `known` from a

@@ -280,8 +280,12 @@ def _trend_notes(trend: Trend) -> Iterator[str]:
         f"{trend.every}s counts in both."
     )
     if marked := sum(map(trend.marked, trend.slices)):
-        of = f"The {marked} {trend.every}s" if marked > 1 else f"The {trend.every}"
-        yield f"{of} of this report {'are' if marked > 1 else 'is'} shaded."
+        of = (
+            f"{count(marked, trend.every)} of this report are"
+            if marked > 1
+            else f"{trend.every} of this report is"
+        )
+        yield f"The {of} shaded."
     why = ""
     if any(map(trend.cut, trend.slices)):
         why = f"The period begins or ends in the middle of a {trend.every}. "

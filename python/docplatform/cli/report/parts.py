@@ -106,6 +106,10 @@ class Ahead:
         """Plans a part again. If the store fails, the cost is the last one that was known."""
         with suppress(DocPlatformError):
             return self.looks[part]()
+        return self.known(part)
+
+    def known(self, part: Part) -> list[Plan]:
+        """The last plans of a part that is read, or that a command can add."""
         return self.plans.get(part) or self.offered[part]
 
     def leave_out(self, part: Part, why: str) -> None:
@@ -127,7 +131,7 @@ class Ahead:
 
     def offer(self, part: Part, why: str) -> None:
         """Leaves a part out that a command can add."""
-        found = self.plans.get(part) or self.offered[part]
+        found = self.known(part)
         self.leave_out(part, why)
         self.offered[part] = found
 
@@ -161,7 +165,7 @@ class Ahead:
         """Whether parts may cost more or less than their plans. A store keeps a month's totals with its pages, so a trend may cost less."""
         if parts == (Part.TREND,):
             return "" if self.session.store is None else "at most "
-        found = bound([*chain.from_iterable(self.plans.get(part) or self.offered[part] for part in parts)])
+        found = bound([*chain.from_iterable(map(self.known, parts))])
         # The period before has about as many pages as this one.
         return "about " if found and Part.FIXES not in parts else found
 

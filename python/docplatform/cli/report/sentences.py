@@ -280,15 +280,15 @@ def _changed(report: Report) -> Iterator[Iterable[str]]:
         or any(one.way for one in found.sections if one.pages > 1)
     ):
         return
-    fallers, vanished = (
-        [
-            one
-            for one in pages
-            if not (_DATED.search(one.path) or MACHINE.search(one.path) or report.unfinished)
-        ]
-        # The home page was not moved.
-        for pages in (found.fallers, [one for one in found.vanished if not any(one.now) and one.path != "/"])
-    )
+
+    def to_look_at(pages: Iterable[Change]) -> list[Change]:
+        if report.unfinished:
+            return []
+        return [one for one in pages if not (_DATED.search(one.path) or MACHINE.search(one.path))]
+
+    fallers = to_look_at(found.fallers)
+    # The home page was not moved.
+    vanished = to_look_at(one for one in found.vanished if not any(one.now) and one.path != "/")
     for page in fallers[:1]:
         lost = count(-page.gain, "reader") if page.of == "total" else f"{-page.gain:,} {READERS[page.of]}"
         yield PagePath(page.path), f" lost {lost} ({percent(*page.counts)}): look at this page first."
