@@ -1560,9 +1560,9 @@ class Client:
     ) -> SyncReport:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        Final slices come first, project by project and the oldest first, because they are fetched only once; then those
-        that may still change.
-        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
+        Final slices come first, project by project and the oldest first, because they are fetched only once; those of
+        several listings are fetched together. Then come the slices that may still change, the one fetched longest ago first.
+        Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
@@ -4608,9 +4608,9 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, SyncReport]:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        Final slices come first, project by project and the oldest first, because they are fetched only once; then those
-        that may still change.
-        With several listings, those of one slice are fetched together. Slices that have not begun are left out.
+        Final slices come first, project by project and the oldest first, because they are fetched only once; those of
+        several listings are fetched together. Then come the slices that may still change, the one fetched longest ago first.
+        Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other

@@ -83,8 +83,8 @@ pub struct Slot {
     pub at: Timestamp,
     /// The wait until then.
     pub wait: Duration,
-    /// Whether the service refused a request, or said that none is left. Otherwise the budget is
-    /// spent, or requests under way may use what is left.
+    /// Whether the limit of the service is reached: it refused a request, or the requests since may
+    /// have used all that it had left. Otherwise the budget is spent.
     pub by_service: bool,
 }
 

@@ -94,8 +94,8 @@ const QUOTA: &str = "quota";
 pub struct Hold {
     /// The earliest time at which it is granted.
     pub until: Millis,
-    /// Whether the service refused a request or said that none is left. Otherwise the budget is
-    /// spent, or requests under way may use what is left.
+    /// Whether the limit of the service is reached: it refused a request, or the requests since may
+    /// have used all that it had left. Otherwise the budget is spent.
     pub by_service: bool,
 }
 
@@ -254,11 +254,10 @@ impl Account {
                 1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
             };
-            // If only our reserve is left, the budget holds the request back. If nothing is left,
-            // the service does.
+            // If only our reserve is left, the budget holds the request back.
             Hold {
                 until,
-                by_service: announced.remaining == 0,
+                by_service: announced.remaining <= under_way,
             }
         });
         let ours = |until| Hold {

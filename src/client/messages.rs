@@ -146,7 +146,7 @@ pub(crate) fn not_settled(client: &Client, fault: &Error) -> Note {
 /// Why a call is granted no request, and the setting that this comes from, if it is one.
 fn held(call: &Call, slot: Slot) -> (&'static str, Option<Setting>) {
     match call.limit() {
-        _ if slot.by_service => (SERVICE_ASKED, None),
+        _ if slot.by_service => ("the limit of the service is reached", None),
         Some(Limit::Jobs(_)) => (
             "the budget of new jobs is spent",
             Some(Setting::JobsPerHour),
@@ -231,7 +231,7 @@ impl Failed<'_> {
         let begin = format!("{}: {}", self.call.name(), self.lead());
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
-            if matches!(self.failure, Failure::Unreadable { body, .. } if is_page(body)) {
+            if matches!(self.failure, Failure::Unreadable { body, .. } if is_markup(body)) {
                 message.push(Advice::CheckPage {});
             }
             message.push(match self.verdict.outcome {
@@ -357,8 +357,8 @@ impl Failed<'_> {
                     self.header(kind),
                     text::safe(&self.clip(body), MAX_HEADER),
                 );
-                let reason = match is_page(body) {
-                    true => "a web page came instead of JSON".into(),
+                let reason = match is_markup(body) {
+                    true => "HTML or XML came instead of JSON".into(),
                     false => words(reason),
                 };
                 message![format!("status {}: ", head.status), reason, answer]
@@ -384,7 +384,9 @@ impl Failed<'_> {
             Failure::Ambiguous { .. } | Failure::BodyLost { .. } => {
                 return Some(Advice::CallLater {});
             }
-            Failure::Unreadable { body, .. } if is_page(body) => return Some(Advice::CheckPage {}),
+            Failure::Unreadable { body, .. } if is_markup(body) => {
+                return Some(Advice::CheckPage {});
+            }
             Failure::Unreadable { .. } => return None,
         };
         Some(match head.status {
@@ -418,8 +420,8 @@ impl Failed<'_> {
     }
 }
 
-/// Whether a body is a web page, such as a login or the page of another server.
-fn is_page(body: &[u8]) -> bool {
+/// Whether a body is HTML or XML, such as a login page or the answer of another server.
+fn is_markup(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"<")
 }
 

@@ -134,7 +134,12 @@ impl ServicePages {
                         let option = Setting::Every.to(every.as_str());
                         message![one(every), ", with a shorter period or with ", option]
                     }
-                    None => "a day is the smallest period that there is; try again later".into(),
+                    None => message![
+                        "it is a day at most, and can only be shortened by times in ",
+                        Setting::DateFrom,
+                        " and ",
+                        Setting::DateTo
+                    ],
                 }
             }
         };

@@ -63,7 +63,7 @@ pub(super) async fn keep(
     }
     let fault = Fault::Late.error(exports.0.store.path());
     let text = format!(
-        "a page is returned, although the store could not keep it yet: {}",
+        "the answer is returned, although the store could not keep it yet: {}",
         fault.message
     );
     observer.note(Note::warning(text, service.about().with(&fault)));

@@ -98,7 +98,7 @@ fn advice(advice: &Advice) -> String {
             "check base_url and the network: docplatform doctor looks at both"
         }
         Advice::CheckPage {} => {
-            "a login page, a proxy or another server answered: check that base_url is the address of the API"
+            "a login page, a proxy or another server may have answered: check that base_url is the address of the API"
         }
         Advice::CheckPath {} => "check the path and the ids in it",
         Advice::CheckProxy { from } => {

@@ -130,7 +130,7 @@ pub async fn compare(
     let mut reader = SliceReader::new(client, observer);
     let (mut warnings, mut running) = (Vec::new(), Vec::new());
     let [days, days_before] = [now, before].map(|period| period.days.count());
-    // No two months differ by more than a tenth.
+    // Any two months are even: of the longer one's days, the shorter has at least nine tenths.
     if days.min(days_before) * 10 < days.max(days_before) * 9 {
         let finding = Finding::Uneven {
             now: now.days,

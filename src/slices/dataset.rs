@@ -131,13 +131,13 @@ impl SliceSelection {
             .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             let what = format!(
-                "the store has no whole {} of {}{}, but slices of another length, such as {}",
+                "the store has no whole {} of {}{}{}, but slices of another length, such as {}",
                 self.every.as_str(),
                 self.endpoint.name,
-                if self.from.or(self.to).is_some() {
-                    " in this range"
-                } else {
-                    ""
+                self.projects.as_ref().map_or("", |_| " of these projects"),
+                match self.from.or(self.to) {
+                    Some(_) => " in this range",
+                    None => "",
                 },
                 Period::of(other.days).name(),
             );

@@ -233,10 +233,10 @@ impl Sync {
         Ok(())
     }
 
-    /// Finds the slices to fetch. Final slices come first, because they are fetched once. Slices
-    /// that may still change follow, beginning with the one fetched the longest ago, so that a sync
-    /// that is stopped often reaches all of them. The listings of a slice stand together, so that
-    /// no listing waits for all of another.
+    /// Finds the slices to fetch. Final slices come first, because they are fetched once; the
+    /// listings of each stand together, so that no listing waits for all of another. Slices that
+    /// may still change follow, beginning with the one fetched the longest ago, whatever its
+    /// listing, so that a sync that is stopped often reaches all of them.
     async fn look<'a>(
         &mut self,
         wanted: &'a SyncScope,

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_seen_and_costs_no_memory() {
+    fn damage_is_seen() {
         let body = vec![b'x'; 1 << 20];
         let packed = pack(&body).unwrap();
         for size in [0, 1 << 19, (1 << 20) - 1, (1 << 20) + 1, i64::MAX, -1] {

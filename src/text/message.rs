@@ -116,7 +116,7 @@ advice! {
     CheckNetwork {}
     /// `from`: the argument or the variable that names the proxy, where that is known.
     CheckProxy { from: Option<String> }
-    /// A web page came instead of JSON.
+    /// HTML or XML came instead of JSON.
     CheckPage {}
     /// A path that the user gave.
     CheckPath {}

@@ -128,13 +128,15 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
     assert brief.out.count("The docs agent has a job for it already") == 3
 
 
-@pytest.mark.stub(searches=lambda *_: [{"searchQuery": "日本語 x", "hits": 99, "ctr": 0}])
-def test_a_phrase_that_a_code_page_printed_as_escapes_can_be_copied(
-    cli: Cli, stub: StubServer, tmp_path: Path
+@pytest.mark.stub(searches=lambda *_: [{"searchQuery": "日本語 $x", "hits": 99, "ctr": 0}])
+@pytest.mark.parametrize("phrase", [r"\u65e5\u672c\u8a9e $x", "日本語 ?x"], ids=["code page", "Windows"])
+def test_a_phrase_can_be_copied_as_it_was_printed(
+    cli: Cli, stub: StubServer, tmp_path: Path, phrase: str
 ) -> None:
-    store = ("--store", str(tmp_path / "docs.db"))
-    ended = cli(*FIX, "--run", r"search:\u65e5\u672c\u8a9e x", "--yes", *store, *SOON)
-    assert (ended.status, posts(stub)) == (0, 1), ended.err
+    run = (*FIX, "--run", f"search:{phrase}", "--yes", "--store", str(tmp_path / "docs.db"), *SOON)
+    assert (cli(*run).status, cli(*run).status, posts(stub)) == (0, 0, 1)
+    [job] = json.loads(cli(*run, "--json").out)["rows"]
+    assert job["name"].startswith("fix:2026-10:日本語 ?x:")
 
 
 def test_failed_and_unknown_jobs_end_with_their_exit_codes(
@@ -170,6 +172,8 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
         ({"path": None, "query": "sso"}, "fix:2026-10:sso"),
         ({"path": "/" + "\u00fc" * 300, "query": None}, None),
         ({"path": "/a\n\u202e", "query": None}, None),
+        # No quotes hold it in a shell of Windows.
+        ({"path": "/a$b", "query": None}, None),
         # A page has this name.
         ({"path": None, "query": "/guides/webhooks"}, None),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,6 +47,30 @@ def test_each_part_has_words_in_both_faces(name: str) -> None:
         assert sentence != "Beginning" or lines
         assert not PYTHONS.search(" ".join((sentence, *lines)))
         assert (phrases.sentence(told, advises=False) == "Beginning") is (name in ADVICE)
+
+
+@pytest.mark.parametrize(
+    ("word", "there"),
+    [
+        ("/guides/a.md", "/guides/a.md"),
+        ("--base-url", "--base-url"),
+        (r"C:\docs\my.db", r"C:\docs\my.db"),
+        ("C:\\my docs\\", '"C:\\my docs\\\\"'),
+        ("search:x&calc", '"search:x&calc"'),
+        ("search:l'été; a|b>c", '"search:l\'été; a|b>c"'),
+        ('search:"&calc&"', '"search:?&calc&?"'),
+        ("$(calc) `x` “y” %CMDCMDLINE:~0,1%", '"?(calc) ?x? ?y? ?CMDCMDLINE:~0,1?"'),
+        ("/caf%C3%A9", '"/caf%C3%A9"'),
+        ("-a.b", '"-a.b"'),
+        ("#1", '"#1"'),
+        ("", '""'),
+    ],
+)
+def test_on_windows_no_word_of_a_reader_leaves_its_quotes(
+    word: str, there: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phrases, "sys", SimpleNamespace(platform="win32"))
+    assert phrases.quoted("docplatform", word) == f"docplatform {there}"
 
 
 def test_an_error_is_pickled_with_its_parts() -> None:

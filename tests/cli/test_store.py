@@ -31,6 +31,12 @@ def test_a_failure_in_the_middle_says_what_becomes_of_the_answers(
     )
 
 
+def test_refused_listings_are_no_answers_that_a_store_could_keep(cli: Cli) -> None:
+    cli.stub.fail_next(status=403, times=5)
+    ended = cli("fix", "2026-10")
+    assert (ended.status, len(cli.stub.requests), "answered" in ended.err) == (3, 5, False)
+
+
 @pytest.mark.row("J1")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_rows_that_a_full_disk_refused_are_in_the_store(stub: StubServer, store: Path) -> None:

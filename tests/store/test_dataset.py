@@ -347,7 +347,10 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
             {"every": "week"},
             r"no whole week of visitors, but slices of another length, such as 1 January 2024; .* client\.sync\(\.\.\., listing=\"visitors\", every=\"week\"\)",
         ),
-        ({"every": "month", "period": "2024-01"}, "visitors in this range, but slices of another length"),
+        (
+            {"every": "month", "period": "2024-01", "projects": "demo"},
+            "visitors of these projects in this range, but slices of another length",
+        ),
         ({"period": "2026-13"}, "months are 01 to 12"),
         ({"period": "2026-01", "date_from": "2026-01-01"}, "not both"),
         ({"filesystem": LocalFileSystem(), "target": "s3://bucket/lake"}, "target: give a URI alone"),

@@ -21,6 +21,7 @@ from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, known_names, wait_options
 from docplatform.cli.output import count, printed, shown
+from docplatform.cli.phrases import quotable
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
 
@@ -110,9 +111,7 @@ def fix(
                 found[:first]
                 if first
                 else [
-                    row
-                    for row in found
-                    if printed(wanted) in (printed(subject(row)), printed(once_name(days, row)))
+                    row for row in found if _same(wanted, subject(row)) or _same(wanted, once_name(days, row))
                 ]
             )
             if first is None and not rows:
@@ -176,11 +175,16 @@ def subject(row: dict[str, Any]) -> str:
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
+def _same(name: str, other: str) -> bool:
+    """Whether a name may be ``other`` as a command to copy shows it."""
+    return quotable(printed(name)) == quotable(printed(other))
+
+
 def once_name(days: Days, row: dict[str, Any]) -> str:
     """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long, has
     odd characters, or is a phrase that looks like a page is cut, and ends in a digest."""
     whole = f"fix:{days.written}:{row['query'] or row['path']}"
-    name = plain(whole)
+    name = quotable(plain(whole))
     if name == whole and len(name.encode()) <= MAX_ONCE and not (row["query"] or "").startswith("/"):
         return name
     return (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from subprocess import list2cmdline
 from typing import Any, TypeAlias
 
 from docplatform.cli.output import shown
@@ -49,8 +49,22 @@ def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) 
 
 
 def quoted(*words: str) -> str:
-    """Words as a shell reads them. On Windows, Command Prompt knows double quotes only."""
-    return list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    """Words as a shell reads them. On Windows, PowerShell and Command Prompt both do."""
+    return " ".join(map(_in_quotes, words)) if sys.platform == "win32" else shlex.join(words)
+
+
+def _in_quotes(word: str) -> str:
+    if re.fullmatch(r"-*[\w/][\w/-]*|[\w/\\][\w/\\.:=+-]*", word):
+        return word
+    word = quotable(word)
+    # Backslashes before the quote at the end would escape it.
+    return f'"{word}{word[len(word.rstrip(chr(92))) :]}"'
+
+
+def quotable(text: str) -> str:
+    """``text`` with ``?`` for what is special between double quotes in a shell of Windows. Readers write the phrases
+    that commands name, and none of them may run a command of its own."""
+    return re.sub(r'["“”„$`\x00-\x1f]|%(?![0-9A-Fa-f]{2})', "?", text)
 
 
 def _fetch(
@@ -95,7 +109,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         "kind; copy a valid one from the dashboard"
     ),
     "CheckNetwork": "check --base-url and the network: docplatform doctor looks at both",
-    "CheckPage": "a login page, a proxy or another server answered: check that --base-url is the address of the API",
+    "CheckPage": "a login page, a proxy or another server may have answered: check that --base-url is the address of the API",
     "CheckProxy": lambda _, **given: f"check {given['from'] or PROXIES}",
     "EndAtStatus": lambda again, status, job: (
         f"look at the job on the platform: if it has ended, `{again('job', 'wait', '--final', status, job=job)}` shows it"

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from docplatform import (
     ConfigurationError,
     DataWarning,
     DocPlatformError,
-    SyncError,
     UnrecordedJobWarning,
     WaitWarning,
 )
@@ -193,48 +193,38 @@ class Session:
             }
             with arguments():
                 _, key = self.api_key()
+                answered = Counter[bool]()
+                shared["on_attempt"] = lambda attempt: answered.update([attempt.error is None])
                 client = Client(key, project_id=self.project, **shared, **settings)
-            with client, self._kept(client):
+            with client, self._kept(client, answered):
                 yield client
 
     @contextmanager
-    def _kept(self, client: Client) -> Iterator[None]:
+    def _kept(self, client: Client, attempts: Counter[bool]) -> Iterator[None]:
         """Adds a note to an error or an interrupt: what became of the answers before it."""
         try:
             with arguments(client):
                 yield
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
-            calls = client.stats.requests - client.stats.retries
-            match error:
-                case SyncError():
-                    failed = sum(min(getattr(one.error, "_sent", 0), 1) for one in error.failures)
-                case DocPlatformError():
-                    failed = min(getattr(error, "_sent", 0), 1)
-                case KeyboardInterrupt():
-                    # A request may have been under way.
-                    failed = 1
-                case OSError():
-                    # Such as a full disk, which has no room for a store either.
-                    failed = 0 if self.store is not None else calls
-                case _:
-                    failed = 0
-            answered = calls - failed
+            answered = attempts[True]
+            # A full disk, for example, has no room for a store either.
+            no_room = isinstance(error, OSError) and not isinstance(error, DocPlatformError)
             # The same command would fail in the same way.
             begins_again = isinstance(error, ValueError) or phrases.has("ReadFromBeginning", error)
-            if self.fetches and self.store is not None and answered > 0 and not begins_again:
+            if self.fetches and self.store is not None and answered and not begins_again:
                 advice = (
                     ". With --refresh the next run fetches all of it again."
                     if self.refresh
                     else ": run the same command again to continue."
                 )
                 exits.note(error, f"What was fetched is in {self.store}{advice}")
-            elif self.spends and answered > 0:
+            elif self.spends and answered and not (no_room and self.store is None):
                 exits.note(
                     error,
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
                     "kept, and the next run continues after them.",
                 )
-            if isinstance(error, ConfigurationError) and answered > 0:
+            if isinstance(error, ConfigurationError) and answered:
                 late = exits.OnTheWayError(str(error))
                 late.__dict__.update(error.__dict__)
                 raise late from error

@@ -34,7 +34,7 @@ At night, two listings in one order; the next night fetches what is left:
 @projects_options
 @every_option("day")
 @listing_option(
-    "What to fetch. Several share one order: the slices of a day are fetched together.", multiple=True
+    "What to fetch. Several share one order: those of a final slice are fetched together.", multiple=True
 )
 @click.option(
     "--totals", is_flag=True, help="Only the totals, of visitors or views: one request for each slice."

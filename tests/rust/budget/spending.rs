@@ -151,7 +151,7 @@ async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
         let error = fail(&other, analytics()).await;
         assert_eq!(error.kind, Kind::Budget);
         // The budget has requests left.
-        let why = "the service asked this client to wait";
+        let why = "the limit of the service is reached";
         assert!(
             error
                 .to_string()

@@ -154,7 +154,7 @@ async fn a_success_is_a_proof_only_where_the_answer_is_the_object_that_was_asked
         assert_eq!(error.body.as_deref(), Some(shown));
         let came = match body.trim() {
             "" => "the answer is empty",
-            page if page.starts_with('<') => "a web page came instead",
+            page if page.starts_with('<') => "HTML or XML came instead",
             _ => "begins",
         };
         assert!(error.to_string().contains(came), "{error}");

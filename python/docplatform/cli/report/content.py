@@ -298,9 +298,7 @@ def _trend_notes(trend: Trend) -> Iterator[str]:
     yield AI_TRAFFIC
 
 
-COMMANDS = (
-    "Each command “docplatform fix” hands its task to the docs agent, which opens a pull request for review."
-)
+COMMANDS = "Each command “docplatform fix” hands its task to the docs agent, unless a job was created for it before. The agent opens a pull request for review."
 READING = (
     "All counts are unique visitors: a visitor who comes back is counted once, so they do not add up. "
     "Pages: a visitor who reads two pages counts for both, but only once in the site's total. "
