@@ -1,4 +1,5 @@
-# Everything is installed into .venv, which each target makes if it needs it, and built in target. Only Chromium and Java, which some tests
+# Everything is installed into .venv, which each target makes if it needs it. What is built is in .venv/wheel, target and dist, and what `bench`
+# and `fuzz` build in folders of theirs. Only Chromium and Java, which some tests
 # use, are packages of Debian: they are installed if make runs as root, and those tests are skipped otherwise.
 PYTHON ?= python3
 VENV   := .venv
@@ -59,7 +60,7 @@ test-oldest: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest
 # The minor versions of CPython 3 that the wheel is for.
 MINORS := 11 12 13 14
 
-## test-pythons: the suite on every other CPython from 3.11 that is on this machine, each in an environment of its own
+## test-pythons: the suite on every other CPython from 3.11 to 3.14 that is on this machine, each in an environment of its own
 test-pythons: $(addprefix test-python-3.,$(MINORS))
 
 # pyenv's `python3.12` needs PYENV_VERSION; other Pythons ignore it.

@@ -10,8 +10,10 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LOADED = {"img": "src", "script": "src", "iframe": "src", "source": "src", "object": "data"}
-"""The elements that load something, and the attribute with its address. Links to style sheets and icons are loaded, too."""
+LOADED = dict.fromkeys(("audio", "embed", "iframe", "img", "script", "source", "track", "video"), "src") | {
+    "object": "data"
+}
+"""The elements that load something by one address, and the attribute with its address. Links to style sheets and icons are loaded, too."""
 
 
 class _Page(HTMLParser):

@@ -1,1 +1,1 @@
-"""Checks of what is published: `make release-check` and `make reproducible`."""
+"""What is published: how it is made and checked (`make release-check`, `make reproducible`)."""

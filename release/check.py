@@ -60,7 +60,7 @@ def of_sdist(sdist: Path) -> Iterator[str]:
 
 
 def look(wheels: list[Path], sdists: list[Path]) -> None:
-    """Says what is wrong, and ends."""
+    """Ends with what is wrong, or says that nothing is."""
     if not wheels or len(sdists) != 1:
         sys.exit(
             f"dist has {len(wheels)} wheels and {len(sdists)} source distributions: it takes some, and one"

@@ -47,7 +47,7 @@ def installed() -> None:
 
 
 def readme() -> None:
-    """The README's first snippets run. The package's metadata carries them."""
+    """Each Python snippet of the README runs. The package's metadata carries them."""
     text = str(distribution("docplatform").metadata.json["description"])
     pieces: list[str] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert pieces, "the README shows nothing"

@@ -20,7 +20,7 @@ named_enum! {
         Argument = "ValueError",
         /// An object used after its end: a closed client, a finished iterator.
         Misuse = "RuntimeError",
-        /// The service was never reached: no byte of the request was written.
+        /// The service was not reached: no byte of the last attempt was written.
         Connect = "ConnectError",
         /// An attempt or the whole call ran out of time.
         Timeout = "RequestTimeoutError",
@@ -72,11 +72,12 @@ impl Kind {
 named_enum! {
     /// The outcome of a write that did not return.
     Outcome {
-        /// No byte of the request was written.
+        /// No byte of the last attempt was written. Those before it, if any, were refused.
         NotSent = "not_sent",
         /// The head of a final answer refused it. Its body may be lost.
         Rejected = "rejected",
-        /// Bytes may have left, and no answer says whether the write happened.
+        /// Bytes may have left, and no answer says whether the write happened; or the name of `once=`
+        /// belongs to another owner.
         Unknown = "unknown",
         /// It happened: the object that was asked for came. It cannot be read, the wait for it
         /// failed, or the call was interrupted.

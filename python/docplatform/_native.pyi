@@ -362,14 +362,14 @@ class Client:
     ) -> Job:
         """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
+        Temporary failures of a poll are tolerated until ``timeout``, unless the service asks for a longer pause than is left. A job that this client created less than 10
         seconds ago may still be unknown to the service, which is tolerated too.
 
         Args:
             job: A ``Job`` or its id.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the second poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -387,7 +387,7 @@ class Client:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
@@ -429,7 +429,7 @@ class Client:
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -458,7 +458,7 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
 
         Example:
@@ -502,7 +502,7 @@ class Client:
                 one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
             timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
                 minutes by default, ``None`` waits for ever.
-            poll_interval: Seconds before the first poll of a job; 2 by default. Each interval is 1.5 times the previous
+            poll_interval: Seconds before the first poll of a job; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -587,7 +587,7 @@ class Client:
 
         Raises:
             ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
-                request is under way at this moment. To record the same job again changes nothing.
+                request is under way at this moment; or another name has the job. The same job can be recorded again.
             ConfigurationError: The client has no store.
 
         Example:
@@ -634,7 +634,7 @@ class Client:
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -660,7 +660,7 @@ class Client:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
 
         Example:
@@ -1086,7 +1086,7 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
-        """Returns the unique visitors of the whole site in a range. Costs one request.
+        """Returns the unique visitors of the whole site in a range. Costs one request, or none if the store has a final range.
 
         Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
 
@@ -1127,7 +1127,7 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
-        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
+        """Returns the page views of the whole site in a range. Costs one request, or none if the store has a final range. Page views can be added up over days and
         paths.
 
         Args:
@@ -1244,7 +1244,7 @@ class Client:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
+        Totals cost one request per slice. Final answers in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -1293,7 +1293,7 @@ class Client:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
+        Totals cost one request per slice. Final answers in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -1465,7 +1465,7 @@ class Client:
     ) -> Comparison:
         """Returns how visitors changed between two periods, path by path.
 
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        It reads both periods: one request per 250 paths of each. With a ``store``, a final period that was fetched before costs
         nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
@@ -1509,7 +1509,7 @@ class Client:
     ) -> Comparison:
         """Returns how page views changed between two periods, path by path.
 
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        It reads both periods: one request per 250 paths of each. With a ``store``, a final period that was fetched before costs
         nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
@@ -1566,7 +1566,7 @@ class Client:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. A 401, a 429 and a failed connection end the sync, and are raised. So do repeated failures:
+        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
         three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
@@ -1697,7 +1697,7 @@ class Client:
             json: The body of a write: anything that can be JSON.
             headers: Headers for this request, besides those of the client. Their values are treated as secrets.
             timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
-                ``deadline`` is extended if one attempt may take longer.
+                ``deadline`` is at least twice this time.
             raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
                 answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
@@ -1966,7 +1966,7 @@ class Rows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -1988,7 +1988,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> frame = client.visitors("2026-01").to_pandas()
@@ -2013,7 +2013,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_polars().dtypes
@@ -2034,7 +2034,7 @@ class Rows:
             ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_arrow().schema.names
@@ -2054,7 +2054,7 @@ class Rows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -2276,7 +2276,7 @@ class Visitors(Rows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -2296,7 +2296,7 @@ class Visitors(Rows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -2385,7 +2385,7 @@ class Table:
     @property
     def listing(self) -> str | None:
         """What the rows are: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"feedback_by_page"`` or
-        ``"conversations"``; ``None`` for other endpoints (``Client.paginate``).
+        ``"conversations"``; ``None`` for other endpoints (``Client.paginate``) and for a ``FixList``.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -3410,14 +3410,14 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Job]:
         """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
+        Temporary failures of a poll are tolerated until ``timeout``, unless the service asks for a longer pause than is left. A job that this client created less than 10
         seconds ago may still be unknown to the service, which is tolerated too.
 
         Args:
             job: A ``Job`` or its id.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the second poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3435,7 +3435,7 @@ class AsyncClient:
 
         Raises:
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
             StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
@@ -3477,7 +3477,7 @@ class AsyncClient:
                 one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
                 default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3506,7 +3506,7 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
 
         Example:
@@ -3550,7 +3550,7 @@ class AsyncClient:
                 one is allowed, ``"stop"`` puts a ``BudgetError`` into ``report.failed``.
             timeout: The longest time to wait for each job once it is created, in seconds or as a ``timedelta``; 30
                 minutes by default, ``None`` waits for ever.
-            poll_interval: Seconds before the first poll of a job; 2 by default. Each interval is 1.5 times the previous
+            poll_interval: Seconds before the first poll of a job; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3637,7 +3637,7 @@ class AsyncClient:
 
         Raises:
             ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
-                request is under way at this moment. To record the same job again changes nothing.
+                request is under way at this moment; or another name has the job. The same job can be recorded again.
             ConfigurationError: The client has no store.
 
         Example:
@@ -3686,7 +3686,7 @@ class AsyncClient:
                 that shows the job active ends this time early.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
-            poll_interval: Seconds before the first poll; 2 by default. Each interval is 1.5 times the previous one,
+            poll_interval: Seconds before the first poll; 2 by default, or ``max_poll_interval`` if that is shorter. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
@@ -3712,7 +3712,7 @@ class AsyncClient:
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
-            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job(error.job)`` waits for it again. If
+            WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
 
         Example:
@@ -4138,7 +4138,7 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
-        """Returns the unique visitors of the whole site in a range. Costs one request.
+        """Returns the unique visitors of the whole site in a range. Costs one request, or none if the store has a final range.
 
         Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
 
@@ -4179,7 +4179,7 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
-        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
+        """Returns the page views of the whole site in a range. Costs one request, or none if the store has a final range. Page views can be added up over days and
         paths.
 
         Args:
@@ -4292,7 +4292,7 @@ class AsyncClient:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
+        Totals cost one request per slice. Final answers in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4341,7 +4341,7 @@ class AsyncClient:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. Final pages in the store cost nothing; other pages are estimated from the
+        Totals cost one request per slice. Final answers in the store cost nothing; other pages are estimated from the
         last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
@@ -4513,7 +4513,7 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Comparison]:
         """Returns how visitors changed between two periods, path by path.
 
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        It reads both periods: one request per 250 paths of each. With a ``store``, a final period that was fetched before costs
         nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
@@ -4557,7 +4557,7 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Comparison]:
         """Returns how page views changed between two periods, path by path.
 
-        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        It reads both periods: one request per 250 paths of each. With a ``store``, a final period that was fetched before costs
         nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
@@ -4614,7 +4614,7 @@ class AsyncClient:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. A 401, a 429 and a failed connection end the sync, and are raised. So do repeated failures:
+        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
         three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
 
         Args:
@@ -4745,7 +4745,7 @@ class AsyncClient:
             json: The body of a write: anything that can be JSON.
             headers: Headers for this request, besides those of the client. Their values are treated as secrets.
             timeout: Seconds for one attempt; by default the client's ``timeout``. A write has twice as long. The call's
-                ``deadline`` is extended if one attempt may take longer.
+                ``deadline`` is at least twice this time.
             raw: Whether to return the answer as it came, a ``Response``, also if it is not JSON; false by default. An
                 answer with another status than 2xx raises in both cases.
             on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
@@ -4890,7 +4890,7 @@ class AsyncRows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -4912,7 +4912,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> frame = client.visitors("2026-01").to_pandas()
@@ -4937,7 +4937,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_polars().dtypes
@@ -4958,7 +4958,7 @@ class AsyncRows:
             ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_arrow().schema.names
@@ -4978,7 +4978,7 @@ class AsyncRows:
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]
@@ -5207,7 +5207,7 @@ class AsyncVisitors(AsyncRows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").collect()
@@ -5227,7 +5227,7 @@ class AsyncVisitors(AsyncRows):
         Raises:
             DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
                 fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
-                again. No row is lost, and a ``store`` saves the pages that came.
+                again. No row is lost, and a ``store`` saves the pages that came, except of ``paginate``.
 
         Example:
             >>> client.visitors("2026-01").to_dicts()[0]

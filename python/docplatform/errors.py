@@ -1,6 +1,6 @@
 """Errors and warnings. Every error of the service and the network derives from ``DocPlatformError``, can be pickled, and never shows the API key.
 
-Invalid arguments are ``ValueError`` or ``TypeError``, and misuse of an object is ``RuntimeError``; both are raised before anything is sent.
+Invalid arguments are ``ValueError`` or ``TypeError``, and misuse of an object is ``RuntimeError``; both are raised before anything is sent, unless a callback causes them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DocPlatformError(Exception):
 
     Its text says what happened, what it means for your data or job, and what to do next. Errors can be pickled and
     never show the API key. Invalid arguments are ``ValueError`` or ``TypeError`` instead, and misuse of an object
-    is ``RuntimeError``; these are raised before anything is sent.
+    is ``RuntimeError``; these are raised before anything is sent, unless a callback causes them.
 
     Attributes:
         outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, a store that
@@ -62,7 +62,8 @@ class DocPlatformError(Exception):
             ``client.visitors(resume=error.checkpoint)``; else ``None``.
         partial: For an export into memory that failed: a table of the rows that were fetched; ``checkpoint``
             continues after them. Else ``None``.
-        report: For a sync that failed: a ``SyncReport`` of what was fetched; else ``None``.
+        report: For a sync that failed: a ``SyncReport`` of what was fetched; for an ``on_done`` of ``run_jobs`` that raised
+            the error: a ``JobsReport``; else ``None``.
         job: For a wait that failed: the job's last snapshot, a ``Job``; else ``None``.
 
     Example:
@@ -367,7 +368,7 @@ class PaginationError(DocPlatformError):
     """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
     end, or lose rows.
 
-    No rows are silently lost: ``partial`` has what was fetched, the rows of the page with a wrong cursor included. Report it to the service; a shorter range or
+    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. Report it to the service; a shorter range or
     ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
     get a ``DataWarning``.
 
@@ -402,9 +403,9 @@ class JobFailedError(DocPlatformError):
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
-    """The job was not final within the ``timeout`` of the wait. A job that was seen keeps running.
+    """The job was not final within the ``timeout`` of the wait. A job that was active keeps running.
 
-    ``wait_for_job(error.job)`` waits for it again; do not create it again.
+    ``wait_for_job`` with its id waits for it again; do not create it again. ``job`` is ``None`` if no poll was answered.
 
     Example:
         >>> stub.script_job("active")
@@ -446,8 +447,8 @@ class SyncError(DocPlatformError):
     Remove the cause that ``failures`` names and call ``sync`` again: it fetches only what is missing.
 
     Attributes:
-        failures: The slices and why they failed: a tuple of ``SyncFailure``. A project that the service refuses as
-            a whole is listed with the one slice that was tried.
+        failures: The slices and why they failed: a tuple of ``SyncFailure``. A listing of a project that the
+            service refuses is there with the one slice that was tried.
 
     Example:
         >>> stub.fail_next(status=403, times=3)
@@ -497,8 +498,8 @@ class DataWarning(UserWarning):
     """A Python warning: something about the service's data is unusual, such as short pages, invalid characters, a
     listing that the service cuts off, or a job's status that the client does not know.
 
-    The text says what. For an export, which is complete, it is also in ``warnings`` of the rows and the table. Use
-    ``strict=True`` to get an error instead.
+    The text says what. For an export, which is complete, it is also in ``warnings`` of the rows and the table, and
+    ``strict=True`` gets an error instead.
 
     Example:
         >>> warnings.simplefilter("error", docplatform.DataWarning)  # raise it as an error
@@ -554,7 +555,8 @@ class WaitWarning(UserWarning):
     """A Python warning: nothing is sent for more than 10 seconds, because the budget is spent, the service asked to
     wait, or another sync or creation runs.
 
-    It comes once for each wait, when it begins, at the line of your code that made the call. A progress bar
+    It comes when the wait begins, or after 10 seconds if its end is not known, and again if its end moves by more than a
+    minute, at the line of your code that made the call. A progress bar
     (``progress=True``) and the command line show the wait instead. Use ``on_budget="stop"`` to get a
     ``BudgetError`` rather than wait for the budget.
 

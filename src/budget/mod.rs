@@ -168,7 +168,7 @@ impl Budget {
     }
 
     /// How many requests would be granted now, as far as this process knows. It reads no file, so
-    /// it does not include requests of others since this client last asked for one. `None` if the
+    /// it does not include requests of others since this client last read the ledger. `None` if the
     /// client has not read the ledger yet.
     pub fn left_as_seen(&self) -> Option<u64> {
         let state = &self.ledger.0;
@@ -270,7 +270,7 @@ impl LedgerState {
 
 /// The entry of one request. When it is dropped, the end of the request is entered.
 #[derive(Debug)]
-#[must_use = "a ticket that is dropped before `sending` is withdrawn"]
+#[must_use = "a ticket that is dropped before `sent` is withdrawn"]
 pub struct Ticket {
     state: Arc<LedgerState>,
     number: i64,
@@ -287,9 +287,9 @@ impl Ticket {
         }
     }
 
-    /// The service may count the request after this call. A ticket that is dropped earlier is
+    /// The request left, so the service may count it. A ticket that is dropped without this call is
     /// withdrawn.
-    pub fn sending(&mut self) {
+    pub fn sent(&mut self) {
         self.outcome = Some(RequestEnd::default());
     }
 

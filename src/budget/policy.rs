@@ -7,7 +7,7 @@
 //!
 //! Clocks of processes may differ by hours. A new entry is never earlier than those before it, so
 //! that the other processes count it. No process changes an entry of another, and each lets entries
-//! expire by its own clock. So a clock that is ahead frees nothing that others have spent.
+//! expire by its own clock. So a clock that is ahead frees nothing for the others.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

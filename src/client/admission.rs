@@ -37,7 +37,7 @@ impl Client {
             true => &self.shared.writes,
             false => &self.shared.reads,
         };
-        // A call with a budget finds its 429 in the ledger, so it skips that throttle. A message
+        // A call with a budget finds its 429 in its ledger, so it skips that throttle. A message
         // has no ledger: its 429 throttles new jobs, too.
         let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
@@ -64,7 +64,7 @@ impl Client {
             let late = || {
                 messages::too_late(
                     self.settings.deadline,
-                    "the service asked this client to wait, too many other calls were in flight, the store was locked, or this process was suspended",
+                    "the service asked this client to wait, too many other calls were in flight, an answer took too long, the store was locked, or this process was suspended",
                 )
             };
             let acquire = async |permits: &'a Semaphore| {
@@ -122,7 +122,7 @@ impl Client {
         }
     }
 
-    /// Sleeps until the budget may grant a request. Logs a slot that differs from `announced`.
+    /// Sleeps until the budget is to be asked again. Logs a slot that differs from `announced`.
     async fn wait_for_slot(
         &self,
         call: &Call,

@@ -291,7 +291,7 @@ impl Drop for EntryGuard<'_> {
         if self.departure.withdraw() {
             self.call.nothing_happened();
         } else if let Some(ticket) = &mut self.ticket {
-            ticket.sending();
+            ticket.sent();
         }
     }
 }
@@ -323,7 +323,7 @@ enum BodyError {
     Unusable(Message, Bytes),
 }
 
-/// Reads a body of at most `cap` bytes. If `advised`, the settings of the caller can change that.
+/// Reads a body of at most `cap` bytes. If `advised`, that is the cap of the caller's settings.
 async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Bytes, BodyError> {
     let length = incoming.headers.get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());

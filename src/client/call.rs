@@ -92,7 +92,8 @@ impl fmt::Debug for Call {
 }
 
 impl Call {
-    /// The call in words: method and path template, never the ids or the query.
+    /// The call in words: method and path template, never the query, and ids only where
+    /// the user wrote them into the path.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path.shown())
     }

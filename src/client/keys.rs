@@ -103,7 +103,8 @@ impl Client {
                 Setting::ApiKey,
                 " was not called in time, so the request was not sent"
             ];
-            Error::new(Kind::Timeout, text).with_outcome(Some(Outcome::NotSent))
+            let error = Error::new(Kind::Timeout, text).past_deadline();
+            error.with_outcome(Some(Outcome::NotSent))
         })
     }
 

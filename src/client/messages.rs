@@ -26,7 +26,7 @@ const MAX_HEADER: usize = 120;
 const MAX_SEARCHED: usize = 4096;
 /// A run of this many characters identifies a prompt, wherever it stands, if a service echoes only
 /// a part.
-const PROMPT_PREFIX: usize = 24;
+const PROMPT_RUN: usize = 24;
 
 /// Why nothing is sent after a `Retry-After`.
 pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
@@ -97,7 +97,7 @@ pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> E
     let (arrived, refused) = (sent.is_some(), sent.and_then(|attempt| attempt.status));
     let lead = match refused {
         // The body of a read's answer was lost.
-        Some(200..300) => "answered, but the answer broke off, and not sent again".to_owned(),
+        Some(200..300) => "answered, but not wholly, and not sent again".to_owned(),
         Some(status) => format!("refused with {status}, and not sent again"),
         None if arrived => "not answered, and not sent again".to_owned(),
         None => "not sent".to_owned(),
@@ -228,7 +228,10 @@ impl Failed<'_> {
     }
 
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
-        let begin = format!("{}: {}", self.call.name(), self.lead());
+        let mut begin = format!("{}: {}", self.call.name(), self.lead());
+        if attempts.iter().any(|attempt| attempt.sent) {
+            begin = begin.replace(": not sent: ", ": not sent again: ");
+        }
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
             if matches!(self.failure, Failure::Unreadable { body, .. } if is_markup(body)) {
@@ -293,7 +296,7 @@ impl Failed<'_> {
         }
     }
 
-    /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not
+    /// The beginning of a body. Secrets are looked for before it is cut, as half of one might not
     /// be found.
     fn clip(&self, body: &[u8]) -> String {
         let body = String::from_utf8_lossy(body);
@@ -378,7 +381,7 @@ impl Failed<'_> {
     fn advice(&self) -> Option<Advice> {
         let head = match self.failure {
             Failure::Refused { head, .. } => head,
-            // The reason says what to do where a retry cannot help.
+            // The reason says all that is known where a retry cannot help.
             Failure::Unsent { fatal: true, .. } => return None,
             Failure::Unsent { .. } => return Some(Advice::CheckNetwork {}),
             Failure::Ambiguous { .. } | Failure::BodyLost { .. } => {
@@ -430,14 +433,14 @@ fn header(call: &Call, client: &Client, value: &str) -> String {
     text::safe(&redacted(call, client, value), MAX_HEADER)
 }
 
-/// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another
-/// call.
+/// `text`, or a note in its place where it repeats the key, a header of the user's, the prompt, or
+/// a prompt of another call.
 fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
     let prompt = call
         .prompt
         .as_ref()
-        .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
+        .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_RUN));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
     redact::withhold(text, client.secret_in(text).or(prompt))
 }

@@ -178,8 +178,8 @@ pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
         .mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// The retry quota of one client and origin: when most calls fail, retries stop and only first
-/// attempts go on.
+/// The retry quota of one client and origin. While more than about one call in thirty fails (of
+/// throttled ones, one in eleven), retries become rare, and first attempts go on.
 #[derive(Debug)]
 pub struct RetryQuota {
     tokens: u32,
@@ -188,7 +188,7 @@ pub struct RetryQuota {
 impl RetryQuota {
     const FULL: u32 = 500;
 
-    /// Pays for a retry; `false` if nothing is left.
+    /// Pays for a retry; `false` if too little is left.
     pub fn take(&mut self, pace: Pace) -> bool {
         let rest = self.tokens.checked_sub(pace.cost());
         self.tokens = rest.unwrap_or(self.tokens);

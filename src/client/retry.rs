@@ -77,7 +77,7 @@ impl Tries {
 }
 
 impl Received {
-    /// The time of day at which its request left. No data in it is older.
+    /// The time of day at which its last attempt began. No data in it is older.
     pub(crate) fn sent_at(&self) -> Millis {
         self.tries.sent_at
     }

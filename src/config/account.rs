@@ -11,14 +11,18 @@ const MAX_NAME: usize = 200;
 
 /// Checks a name that a user gives; `what` names its source in the error.
 pub(crate) fn check_name(what: impl Into<Message>, name: &str) -> Result<()> {
-    let fault =
-        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-            format!(" must be a name of 1 to {MAX_NAME} bytes without control characters")
-        } else if name.trim() != name {
-            format!(" has white space around it, as in {name:?}: remove it")
-        } else {
-            return Ok(());
-        };
+    let fault = if name.trim().is_empty()
+        || name.len() > MAX_NAME
+        || name.contains(char::is_control)
+    {
+        format!(
+            " must be a name of at most {MAX_NAME} bytes, not blank and without control characters"
+        )
+    } else if name.trim() != name {
+        format!(" has white space around it, as in {name:?}: remove it")
+    } else {
+        return Ok(());
+    };
     refuse(message![what, fault])
 }
 

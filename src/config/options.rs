@@ -40,7 +40,7 @@ macro_rules! for_each_option {
             deadline: f64 = 90.0;
             /// Retries after the first attempt.
             max_retries: u32 = 2;
-            /// The longest `Retry-After`, in seconds, that is waited for.
+            /// The longest `Retry-After`, in seconds, after which a call retries.
             max_retry_after: f64 = 60.0;
             /// A proxy's URL; it may hold a user name and password.
             proxy: Option<SecretString> = None;

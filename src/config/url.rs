@@ -188,6 +188,9 @@ impl BaseUrl {
             return fail("names no host");
         };
         if !text.is_ascii() {
+            if authority(text).is_ascii() {
+                return fail("has letters outside ASCII in its path, which is not supported");
+            }
             let shown = host.to_string();
             return fail(&format!(
                 "has letters outside ASCII; if you trust this host, write it as {shown:?}"

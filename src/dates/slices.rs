@@ -83,7 +83,7 @@ pub fn whole(mut slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>>
 }
 
 /// The slices that have begun by `today`; an error if there is none. A later slice would cost a
-/// request and have no rows.
+/// request and have no rows. Without `every`, all of them.
 pub fn begun(mut slices: Vec<Slice>, every: Option<Every>, today: Date) -> Result<Vec<Slice>> {
     if every.is_some() {
         slices.retain(|days| days.from <= today);

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Result, refuse};
+use crate::error::{Error, Result, refuse};
 use crate::listing::Listing;
 use crate::listing::page::Totals;
 use crate::listing::rows::Identity;
@@ -109,12 +109,16 @@ impl Checkpoint {
                 crate::text::safe(&read.base_url, 200)
             ));
         }
-        read.listing.check()?;
-        check_page_size(read.page_size, &read.listing)?;
+        let of_resume = |error: Error| error.prefixed(message![Setting::Resume, ": "]);
+        let checked = read.listing.check();
+        let slices = checked
+            .and_then(|()| check_page_size(read.page_size, &read.listing))
+            .and_then(|()| read.listing.slices())
+            .map_err(of_resume)?;
         if [read.begin, read.offset, read.rows].iter().max() > Some(&(i64::MAX as u64)) {
             return refused("its offset or its number of rows is too large");
         }
-        if read.slice >= read.listing.slices()?.len().max(1) {
+        if read.slice >= slices.len().max(1) {
             return refused("its range has no such slice");
         }
         if read.near > read.seen.len() || read.skip > read.near {
@@ -187,14 +191,18 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The wire's `limit` is 1 to what the endpoint grants.
+/// Checks the wire's `limit`.
 pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
     let most = listing.endpoint().max_page_size;
     if (1..=most).contains(&page_size) {
         return Ok(());
     }
+    let why = match listing.is_known() {
+        true => ", as the service grants",
+        false => "",
+    };
     refuse(message![
         Setting::PageSize,
-        format!(" must be 1 to {most}, as the service grants; it is {page_size}"),
+        format!(" must be 1 to {most}{why}; it is {page_size}"),
     ])
 }

@@ -157,7 +157,7 @@ pub(crate) struct Seen {
     count: u32,
     /// How many pages are remembered; `None`: all.
     pub(crate) window: Option<usize>,
-    /// A hash of every page, also outside the window: some ten bytes a page.
+    /// A hash of every page that promises more, also outside the window: some ten bytes a page.
     fingerprints: ShardedMap<()>,
 }
 

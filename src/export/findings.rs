@@ -66,7 +66,7 @@ impl fmt::Display for Finding {
             ),
             Self::Dropped(rows) => write!(
                 f,
-                "{} came twice, unchanged, and {} dropped: the data changed during the export",
+                "{} came twice, unchanged, and {} dropped, as when data changes during an export",
                 number(rows, "row"),
                 was(rows)
             ),
@@ -80,7 +80,7 @@ impl fmt::Display for Finding {
             ),
             Self::Differing(rows) => write!(
                 f,
-                "{} came twice with different values, and {} kept: the data changed during the export",
+                "{} came twice with different values, and {} kept, as when data changes during an export",
                 number(rows, "row"),
                 was(rows)
             ),
@@ -98,7 +98,7 @@ impl fmt::Display for Finding {
             }
             Self::Misfits(values) => write!(
                 f,
-                "{} {}; tables and CSV files have what does not fit in columns whose names begin with service_",
+                "{} {}; tables and CSV files have what does not fit in columns named service_…, or in other_fields",
                 number(values, "value"),
                 if values == 1 {
                     "does not fit its column"

@@ -10,7 +10,7 @@ use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
 
 pub trait ExportObserver: Observer {
-    fn progress(&self, _rows: u64) {}
+    fn progress(&self, _done: u64) {}
 
     /// A page of these rows came.
     fn rows(&self, _rows: Rows, _days: Option<Slice>) {}

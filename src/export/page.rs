@@ -48,7 +48,7 @@ pub struct FetchedPage {
     pub page: Page,
     /// The rows that were asked for: the source may have a page of another length.
     pub limit: u32,
-    /// The answer of the service, while the page may still be kept; `None` if the store has it.
+    /// The answer of the service, while the page may still be kept in a store.
     pub(crate) body: Option<Bytes>,
     /// The time at which its request left, if the page may be kept; else 0.
     pub(crate) asked: Millis,

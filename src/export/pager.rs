@@ -64,7 +64,7 @@ pub struct Pager {
     /// The error that ended the export: the service broke its paging rule, or a strict export found
     /// something.
     broken: Option<Error>,
-    /// The latest page was full and had no repeats, so the offset of the next one is known.
+    /// The latest page was full, and its rows had no repeats and nothing extra, so the offset of the next one is known.
     is_predictable: bool,
     ahead: VecDeque<PendingPage>,
     seen: Seen,

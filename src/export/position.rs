@@ -30,7 +30,7 @@ pub struct PagePosition {
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
     pub(super) overlap: usize,
     /// The positions in the answer of the rows that are handed out; `None` if these are simply the
-    /// first ones.
+    /// first ones, or if it is read `by_row`.
     pub(super) kept: Option<Box<[u32]>>,
     /// Whether all its rows are handed out, and the next cursor is valid.
     pub(super) whole: bool,

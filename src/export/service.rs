@@ -122,8 +122,10 @@ impl ServicePages {
 
     /// The error of a service that gave up on a long range, with advice on shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
-        let advice = match days.or_else(|| self.listing.range()) {
-            None => "ask for a range of days".into(),
+        let known = self.listing.is_known().then_some(&self.listing);
+        let sliced = days.is_some();
+        let advice = match days.or_else(|| known?.range()) {
+            None => "ask for a shorter range".into(),
             Some(days) => {
                 let mut shorter = [Every::Month, Every::Week, Every::Day].into_iter();
                 let fits = |every: &Every| every.end(days.from).is_some_and(|end| end < days.to);
@@ -134,10 +136,11 @@ impl ServicePages {
                         let option = Setting::Every.to(every.as_str());
                         message![one(every), ", with a shorter period or with ", option]
                     }
+                    None if sliced => "a day is the shortest slice".into(),
                     None => message![
-                        "it is a day at most, and can only be shortened by times in ",
+                        "shorten it by times in ",
                         Setting::DateFrom,
-                        " and ",
+                        " or ",
                         Setting::DateTo
                     ],
                 }

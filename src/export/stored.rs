@@ -1,7 +1,8 @@
 //! The pages of a listing: from the store if it has them, otherwise from the service, and kept in
 //! the store.
 //!
-//! Whole pages are fetched, counted from the beginning, whichever part is read, so that other
+//! Whole pages are fetched, counted from the beginning or from the end of a short page, whichever
+//! part is read, so that other
 //! readers can use them. Stored rows come in the pages as they were fetched, with any page size.
 
 use std::sync::Arc;

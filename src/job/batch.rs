@@ -26,7 +26,7 @@ pub struct Task {
 /// The state of a job of a batch.
 #[derive(Default)]
 enum JobState {
-    /// No request has left.
+    /// No request has left, or each was refused.
     #[default]
     Waiting,
     /// Its creation has left, and was not answered.

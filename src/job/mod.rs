@@ -32,7 +32,7 @@ const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
 pub struct Job {
     /// The identifier; safe to stand in a path.
     pub id: Segment,
-    /// As the service spells it. A word this client does not know is not final.
+    /// As the service spells it, or `unknown` where only its id is known. A word this client does not know is not final.
     pub status: String,
     /// `source.repository`.
     pub repository: Option<String>,
@@ -147,7 +147,7 @@ impl Prompt {
     }
 }
 
-/// Reads a job, and says when the request left that brought it. No error shows the `prompt`.
+/// Reads a job, and says when the attempt began that brought it. No error shows the `prompt`.
 pub async fn get(
     client: &Client,
     project: &Segment,

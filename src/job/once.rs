@@ -87,7 +87,7 @@ pub async fn write(
     let result = super::write(client, project, to, prompt, noted, observer).await;
     // Waits until the notes are on the disk, in case the caller ends its process now. A call whose
     // deadline passed while the store was locked has none, and waits no longer. Where the store is
-    // locked only now, the notes are written after the call.
+    // locked only now, the notes are written after the call, or fail.
     let written = match creating.noted.load(Ordering::Relaxed) {
         true => {
             let store = &names.0.store;
@@ -181,8 +181,9 @@ pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, N
 pub fn names(client: &Client) -> Result<&OnceNames> {
     client.names().ok_or_else(|| {
         Error::configuration(message![
+            "the names of ",
             Setting::Once.argument(),
-            " needs a store, which keeps the name, so nothing was sent: pass ",
+            " are kept in a store, and this client has none: pass ",
             Setting::Store.argument(),
             ", or set DOCPLATFORM_STORE",
         ])

@@ -27,8 +27,6 @@ const POLL_JITTER: f64 = 0.2;
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// The most of a status that is shown, in characters.
 const MAX_STATUS: usize = 60;
-/// A longer `Retry-After` is cut to this year, so that adding it to a clock cannot overflow.
-const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 
 /// Receives the events of a wait.
 pub trait JobObserver: Observer {
@@ -55,6 +53,12 @@ pub struct Wait<T = Duration, I = T> {
     pub also_final: Vec<String>,
     /// The time for which a final status may be the old one, unless a poll has shown another.
     pub settle: T,
+}
+
+impl Wait {
+    fn ends_at(&self, job: &Job) -> bool {
+        job.is_final() || self.also_final.contains(&job.status)
+    }
 }
 
 /// The options as a user gave them, in seconds. `None` stands for the default, except in `timeout`.
@@ -207,7 +211,7 @@ async fn until_final(
         let failure = match polled {
             // An answer is as old as its request, however late it comes.
             Ok((job, asked)) => {
-                let is_final = job.is_final() || wait.also_final.contains(&job.status);
+                let is_final = wait.ends_at(&job);
                 stale = stale && is_final && asked < settled;
                 if !is_final && !job.is_known() && !unknown_statuses.contains(&job.status) {
                     observer.note(unknown_status(&job, about()));
@@ -238,7 +242,7 @@ async fn until_final(
             Err(error) => return Err(error),
         };
         if until.is_some_and(|until| Instant::now() >= until) {
-            return Err(too_late(target, wait.timeout, failure));
+            return Err(too_late(target, wait, failure));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
         let (mut at, asked) = next_poll(client, &mut interval, wait, retry_after);
@@ -284,9 +288,7 @@ fn next_poll(
     let jittered =
         interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(POLL_GROWTH).min(wait.max_poll_interval);
-    let asked = retry_after.map_or(Duration::ZERO, |wait| {
-        wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter())
-    });
+    let asked = retry_after.map_or(Duration::ZERO, |wait| wait + spread(wait, client.jitter()));
     (Instant::now() + jittered.max(asked), asked)
 }
 
@@ -295,13 +297,13 @@ async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
-fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) -> Error {
+fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
     let (id, last) = (&target.id, target.last.as_ref());
     let status = last.map_or("never seen", |job| job.status.as_str());
     let mut message = message![format!(
         "job {} was not final after {} s (last status: {}",
         id.shown(),
-        timeout.unwrap_or_default().as_secs_f64(),
+        wait.timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),
     )];
     match last {
@@ -310,7 +312,7 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
             message.push("); whether it has ended is not known");
         }
         // After a message, a final status may be the old one.
-        Some(job) if job.is_final() => message.push(")"),
+        Some(job) if wait.ends_at(job) => message.push(")"),
         Some(job) if !job.is_known() => {
             message.push(", which this client does not know)");
             message.push(Advice::EndAtStatus {
@@ -329,11 +331,11 @@ fn too_late(target: &Target, timeout: Option<Duration>, failure: Option<Error>) 
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
-/// The error of a last poll without an answer.
+/// The error of a last poll that brought no result in its time.
 fn unanswered() -> Error {
     let mut error = Error::new(
         Kind::Timeout,
-        "the last poll was not answered before the wait ended".to_owned(),
+        "the last poll brought no result within its time".to_owned(),
     );
     error.transient = true;
     error

@@ -47,7 +47,8 @@ pub struct Endpoint {
     pub paged_by: PagedBy,
     /// The name of the flag for more rows; `None` if a cursor says it.
     pub has_more: Option<&'static str>,
-    /// The largest page that the service grants.
+    /// The largest page that the service grants; of an endpoint that is not known, the largest that
+    /// may be asked for.
     pub max_page_size: u32,
     /// The columns of its table.
     pub fields: &'static [Field],

@@ -161,12 +161,9 @@ impl Listing {
 
     /// Checks a listing that came from outside.
     pub(crate) fn check(&self) -> Result<()> {
-        Template::parse(message![Setting::Resume, ": path"], &self.path)?;
+        Template::parse("path", &self.path)?;
         if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
-            return refuse(message![
-                Setting::Resume,
-                ": the path is not that of a known listing"
-            ]);
+            return refuse("the path is not that of a known listing");
         }
         check_query(&self.query)?;
         self.slices()?;
@@ -265,7 +262,7 @@ fn check_query(query: &[(String, String)]) -> Result<()> {
     let mut names = query.iter().map(|(name, _)| name.as_str());
     match names.find(|name| matches!(*name, "limit" | "offset" | CURSOR)) {
         Some(name) => refuse(format!(
-            "the query must not contain {name:?}: the paging sets it"
+            "the query must not contain {name:?}: it is kept for the paging"
         )),
         None => Ok(()),
     }

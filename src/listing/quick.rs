@@ -19,8 +19,8 @@ use crate::listing::rows::RowsBuilder;
 
 /// Any number of this many digits fits into an `i64`.
 const MAX_DIGITS: usize = 18;
-/// Rows are seldom shorter, in bytes.
-const MIN_ROW: usize = 64;
+/// The usual length of a row of visitors, in bytes.
+const USUAL_ROW: usize = 64;
 
 /// Reads `body` in this spelling.
 pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
@@ -86,7 +86,7 @@ impl<'a> Unparsed<'a> {
         if endpoint.fields.is_empty() {
             return None;
         }
-        let (fields, capacity) = (endpoint.fields, self.rest.len() / MIN_ROW);
+        let (fields, capacity) = (endpoint.fields, self.rest.len() / USUAL_ROW);
         let mut rows = RowsBuilder::new(fields, endpoint.key, capacity);
         self.skip("[")?;
         if self.skip("]").is_some() {

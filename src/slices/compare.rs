@@ -158,7 +158,7 @@ pub async fn compare(
             ));
         } else if reader.is_open(of, project, period.days).await? {
             warnings.push(format!(
-                "{name} may still change, because it ended only recently"
+                "{name} may still change, or was fetched before it was final"
             ));
         }
     }

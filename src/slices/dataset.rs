@@ -43,7 +43,7 @@ pub struct OwnerFilter {
 
 impl OwnerFilter {
     /// The exports of these owners in the store; an error if there are several owners and the
-    /// environment names none of them.
+    /// environment does not narrow them to one.
     pub async fn latest(
         &self,
         stored: &FinishedExports,

@@ -142,8 +142,8 @@ impl SitePace {
         significant
     }
 
-    /// The direction of a significant path; `None` if it lost readers, but fewer than a typical
-    /// path, or gained fewer.
+    /// The direction of a significant path; `None` if it kept its readers, or lost or gained
+    /// fewer than a typical path.
     pub fn movement(self, pair: Pair) -> Option<Movement> {
         let (Pair { before, now }, difference) = (pair, self.difference(pair));
         match () {

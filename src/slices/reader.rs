@@ -166,7 +166,7 @@ pub struct SlicedTable {
     pub requests: u64,
     /// The first day of the first slice that may still change.
     pub open_from: Option<Date>,
-    /// The ends of slices that were not over when they were read.
+    /// The ends of slices that were not over when their reading began.
     pub running: Vec<Date>,
 }
 

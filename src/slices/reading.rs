@@ -10,7 +10,7 @@ use crate::slices::Subject;
 use crate::slices::dataset::{OwnerFilter, read, some};
 use crate::slices::reader::{SlicedTable, SlicedTableBuilder};
 use crate::store::{Content, FinishedExport, FinishedExports};
-use crate::text::message::{Advice, Setting, message};
+use crate::text::message::{Advice, Message, Setting, message};
 use crate::text::safe;
 
 #[derive(Debug)]
@@ -104,26 +104,33 @@ impl StoreQuery {
                     format!("; it has {}", some(ids())),
                 ]),
                 None => {
-                    let (owner, name) = (&self.owner, self.of.endpoint.name);
-                    let mut text = message![match self.of.content {
+                    let name = self.of.endpoint.name;
+                    let lacks = match self.of.content {
                         Content::Pages => format!("{} has no {name}", self.store),
                         Content::Totals => format!("{} has no totals of {name}", self.store),
-                    }];
-                    let given = [
-                        (owner.base_url.is_some(), Setting::BaseUrl),
-                        (owner.organization.is_some(), Setting::Organization),
-                    ];
-                    let given = given
-                        .into_iter()
-                        .filter_map(|(is_given, what)| is_given.then_some(what));
-                    for (word, what) in [" of this ", " and "].into_iter().zip(given) {
-                        text.push(message![word, what]);
-                    }
-                    text.push(message![" yet", fill(self.of, self.every)]);
-                    refuse(text)
+                    };
+                    let advice = fill(self.of, self.every);
+                    refuse(message![lacks, self.of_owner(), " yet", advice])
                 }
             },
         }
+    }
+
+    /// Whose exports are read, if an argument says so.
+    fn of_owner(&self) -> Message {
+        let owner = &self.owner;
+        let given = [
+            (owner.base_url.is_some(), Setting::BaseUrl),
+            (owner.organization.is_some(), Setting::Organization),
+        ];
+        let given = given
+            .into_iter()
+            .filter_map(|(is_given, what)| is_given.then_some(what));
+        let mut text = message![""];
+        for (word, what) in [" of this ", " and "].into_iter().zip(given) {
+            text.push(message![word, what]);
+        }
+        text
     }
 
     /// The error about missing slices, with the way to fetch them.
@@ -159,15 +166,16 @@ impl StoreQuery {
                 others.len(),
                 Period::of(other.days).name()
             ),
-            None if found.is_empty() => " (it has none of this project)".to_owned(),
+            None if found.is_empty() => format!(" (it has no {name} of this project)"),
             None => String::new(),
         };
         let what = format!(
-            "{} does not have the {name} of project \"{}\", {}: {lacks}{has}",
+            "{} does not have the {name} of project \"{}\"",
             self.store,
             safe(project, MAX_SEGMENT),
-            Period::of(Slice { from, to }).name(),
         );
+        let range = Period::of(Slice { from, to }).name();
+        let how = format!(", {range}: {lacks}{has}");
         let advice = Advice::FetchRange {
             listing: name.to_owned(),
             project: project.to_owned(),
@@ -176,6 +184,6 @@ impl StoreQuery {
             every: self.every.map(|every| every.as_str().to_owned()),
             by_path,
         };
-        Error::argument(message![what, advice])
+        Error::argument(message![what, self.of_owner(), how, advice])
     }
 }

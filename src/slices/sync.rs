@@ -72,7 +72,7 @@ pub struct FailedSlice {
 #[derive(Debug, Default)]
 pub struct Sync {
     pub filled: SyncCounts,
-    /// The slices that failed.
+    /// The slices that failed without ending the sync.
     pub failures: Vec<FailedSlice>,
     /// Whether it gave up after failures in a row.
     pub gave_up: bool,
@@ -97,7 +97,7 @@ struct Queue<'a> {
     due: VecDeque<DueSlice<'a>>,
     /// Slices of a project and listing with a failed slice. They come after all others.
     doubtful: VecDeque<DueSlice<'a>>,
-    /// Slices that could not be fetched.
+    /// Slices that failed, and all others of a project and listing that the service refuses.
     failed: Vec<DueSlice<'a>>,
 }
 

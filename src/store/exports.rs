@@ -166,7 +166,8 @@ impl Exports {
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in
     /// any case.
     ///
-    /// If two processes begin at one time, the second continues the export of the first.
+    /// If two processes begin at one time, with one page size and no refresh, the second continues
+    /// the export of the first.
     pub async fn begin(
         &self,
         range: Range,
@@ -209,7 +210,7 @@ impl Exports {
         self.0.store.run(begin).await
     }
 
-    /// Keeps a page whose request left at `asked`, and returns whether the export is whole with it.
+    /// Keeps a page whose request began at `asked`, and returns whether the export is whole with it.
     /// Unless the export was finished before, the page is on the disk when this returns. `date` is
     /// the service's time, which counts where it is later: this machine's clock may be behind.
     ///

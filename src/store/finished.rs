@@ -28,7 +28,7 @@ pub struct FinishedExport {
     pub page_size: u32,
     pub begun: Millis,
     pub rows: u64,
-    /// The totals of its first page.
+    /// The totals of the first page that came.
     pub totals: Option<Totals>,
 }
 

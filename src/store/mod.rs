@@ -2,8 +2,8 @@
 //! it.
 //!
 //! A blocking thread does the work, so that locks and disks never hold up the runtime. The file is
-//! opened for the work and closed soon after, so that a fork, a kill or another copy of SQLite in
-//! the same process can only interrupt the work itself.
+//! opened for the work and closed soon after, so that a fork or a kill can only interrupt the work
+//! itself. Another copy of SQLite in the same process does not see its locks.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -173,7 +173,7 @@ impl Store {
     ) -> Result<T> {
         match timeout_at(deadline, waiting).await {
             Ok(result) => result,
-            Err(_) => Err(Fault::Late.error(self.path())),
+            Err(_) => Err(Fault::Late.error(self.path()).past_deadline()),
         }
     }
 

@@ -259,7 +259,7 @@ impl OnceNames {
             let changed = match &job {
                 Some(job) => {
                     let sql = match is_ours {
-                        // The same job again changes nothing.
+                        // The same job again adds at most its body.
                         true => format!(
                             "UPDATE once SET job = ?5, body = coalesce(body, ?6), size = coalesce(size, ?7)
                              WHERE account = ?4 AND project_id = ?2 AND name = ?3

@@ -1,4 +1,4 @@
--- Added by version 2. A creation that is made once, by its name. Without a job, its outcome is unknown.
+-- Added by version 2. A creation that is made once, by its name. Without a job, its outcome is unknown, or its request is under way.
 CREATE TABLE once (
     account    INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
     project_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
 //! The connections and locked files that this process has open.
 //!
-//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process,
+//! A fork waits until no connection is open, for some seconds at most. SQLite has locks and mutexes for the whole process,
 //! and a child that inherits them locked would wait for threads that it does not have, or believe
 //! that it holds its parent's locks. The child closes locked files, because a lock lasts as long as
 //! any process has its file open.
@@ -128,7 +128,7 @@ pub fn after_fork(child: bool) {
         return;
     };
     if child {
-        // The parent's other threads and their files are not in the child.
+        // The parent's other threads are not in the child. Its locked files are, and are closed.
         held.connections = 0;
         held.locked.clear();
         held.workers.clear();

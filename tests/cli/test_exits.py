@@ -47,7 +47,7 @@ def test_a_failure_after_a_request_is_1_and_not_wrong_usage(
     assert (ended.status, ended.out, len(cli.stub.requests)) == (1, "", 4)
     assert ended.err.splitlines()[1:] == [
         "docplatform: it failed on the way",
-        f"4 requests had been answered, and {LOST}",
+        f"4 requests {LOST}",
     ]
 
 

@@ -46,7 +46,6 @@ class Row:
     """With these it prints one document."""
     store: int = 0
     """How many requests it sends, and a store saves."""
-    sends: bool = True
     plans: bool = True
     """It knows from the store what it would cost."""
     slices: bool = False
@@ -276,7 +275,7 @@ def test_a_dry_run_that_cannot_know_says_the_least_and_sends_nothing(cli: Cli, r
         ended = cli(*row.line, *store, "--dry-run")
         assert ended.out == "requests\t1\ncached\t0\nexact\tno\n"
         assert ended.err.startswith("Size unknown: at least 1 request.\nEvery ")
-        assert ("Rows that the store has cost no request." in ended.err) is bool(store)
+        assert ("Final rows that the store has cost no request." in ended.err) is bool(store)
         assert ended.err.splitlines()[-1] == "Nothing was sent."
     found = json.loads(cli(*row.line, "--dry-run", *row.json).out)
     assert (found["dry_run"], found["requests"], found["estimated"]) == (True, 1, False)
@@ -381,7 +380,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
 @pytest.mark.row("A1", "A15", "B2", "J11", "J12")
 @pytest.mark.usefixtures("tried_once")
 @pytest.mark.parametrize("fault", FAULTS)
-@rows(sends=True)
+@rows()
 def test_a_failure_has_its_exit_code_and_one_document(cli: Cli, row: Row, fault: str) -> None:
     given, read, written = FAULTS[fault]
     code = written if row.writes else 0 if row.waits and fault in ("500", "no answer") else read
@@ -415,7 +414,7 @@ def test_a_failure_has_its_exit_code_and_one_document(cli: Cli, row: Row, fault:
 
 @pytest.mark.row("J12")
 @pytest.mark.usefixtures("tried_once")
-@rows(sends=True)
+@rows()
 def test_a_service_that_is_not_there_is_a_failure(cli: Cli, row: Row) -> None:
     cli.stub.close()
     ended = cli(*row.line, *(["--timeout", "0.05"] if row.waits else []))
@@ -443,7 +442,7 @@ def test_a_job_that_did_not_complete_is_printed_as_json(cli: Cli, row: Row, stat
 
 
 @pytest.mark.row("J8")
-@rows(sends=True)
+@rows()
 def test_foreign_text_is_escaped(cli: Cli, row: Row) -> None:
     counts = dict.fromkeys(("human", "ai", "total"), 1)
     job = {"id": "job-1", "status": HOSTILE, "source": {"repository": HOSTILE}, "model": HOSTILE}
@@ -564,7 +563,7 @@ def test_a_closed_standard_output_ends_only_what_would_print_its_result(
 
 @posix
 @pytest.mark.row("A13", "I4", "J12")
-@rows(sends=True)
+@rows()
 def test_ctrl_c_is_130_and_says_what_may_have_happened(
     cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch
 ) -> None:

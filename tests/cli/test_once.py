@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         (("job", "create", "Fix that", *once), "another prompt"),
         (
             ("job", "create", "Fix it", "--once", "x"),
-            "--once needs a store, which keeps the name, so nothing was sent: pass --store",
+            "the names of --once are kept in a store, and this client has none: pass --store",
         ),
         (("job", "create", "Fix it", "--once", "", *kept), "once must be a name"),
         (("job", "create", "Fix it", *once[:2], "--store", str(tmp_path / "no" / "x.db")), "does not exist"),

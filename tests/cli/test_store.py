@@ -26,9 +26,7 @@ def test_a_failure_in_the_middle_says_what_becomes_of_the_answers(
     cli.stub.fail_next(status=400)
     ended = cli("visitors", "trend", *JANUARY, "--every", "week", *options)
     assert (ended.status, ended.out) == (1, "")
-    assert ended.err.splitlines()[-1] == (
-        kept(store) if stored else f"1 request had been answered, and {LOST}"
-    )
+    assert ended.err.splitlines()[-1] == (kept(store) if stored else f"1 request {LOST}")
 
 
 def test_refused_listings_are_no_answers_that_a_store_could_keep(cli: Cli) -> None:

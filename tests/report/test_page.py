@@ -176,7 +176,6 @@ def test_what_is_not_sure_is_said() -> None:
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
     assert "The number of readers hardly changed: from 2 in December 2025 to 4 (100% more)." in said()
-    assert "one side alone" not in said()
     fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
     assert (
         "Elsewhere, changes are counted per day or per working day where that explains a part"
@@ -208,7 +207,6 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
         "/auth (",
         "look at",
         "Nobody reads",
-        "vanished.",
         "in all other sections",
         "everywhere",
     ):

@@ -165,10 +165,10 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
         why = "because that takes about 26 more requests."
         options = "--before 2025-12 --no-feedback --every none"
-        command = f"docplatform report 2026-01 {options} -o report.html --base-url {stub.url}"
+        command = f"docplatform report 2026-01 {options} -o report.html --force --base-url {stub.url}"
         cost = "about 26 requests more than this report"
         assert ended.err.splitlines()[2] == f"Left out: the pages that changed, {why}"
-        here = command.replace("report.html", f"{file} --force")
+        here = command.replace("report.html", str(file))
         assert ended.err.splitlines()[-1] == f"To add the pages that changed ({cost}): {here}"
         html = file.read_text(encoding="utf-8")
         assert f"It is not known which pages changed, {why}" in html
@@ -393,7 +393,7 @@ def test_without_a_store_the_command_keeps_the_parts_that_fit_into_the_budget(cl
     assert words[2:7] == ["--before", "2023-12", "--feedback", "--every", "month"]
 
 
-def test_the_command_on_stderr_replaces_the_same_file_with_the_same_key(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_on_stderr_names_the_same_file_and_the_same_key(cli: Cli, tmp_path: Path) -> None:
     file, key, bundle = tmp_path / "out" / "r.html", tmp_path / "key", tmp_path / "ca.pem"
     file.parent.mkdir()
     key.write_text(cli.stub.api_key, encoding="utf-8")
@@ -407,5 +407,5 @@ def test_the_command_on_stderr_replaces_the_same_file_with_the_same_key(cli: Cli
     assert words[words.index("--ca-bundle") + 1] == str(bundle)
     # The report is sent to others.
     (line,) = re.findall("<code>(docplatform report .*?)</code>", file.read_text(encoding="utf-8"))
-    assert " -o r.html " in line
-    assert not {"--force", "--api-key-file", "--ca-bundle"} & set(shlex.split(line))
+    assert " -o r.html --force " in line
+    assert not {"--api-key-file", "--ca-bundle"} & set(shlex.split(line))

@@ -108,7 +108,7 @@ def test_no_key_and_no_service_is_needed(client: Client, stub: StubServer, store
     [
         (
             {},
-            "the range as a whole is missing (it has none of this project)",
+            "the range as a whole is missing (it has no visitors of this project)",
             'client.visitors(date_from="2024-01-01", date_to="2024-02-01", project_id="demo").collect()',
         ),
         (

@@ -68,7 +68,7 @@ def _shown_of(rows: Sized) -> int:
 
 
 def table(table: Table) -> str:
-    """The first rows of a table, or the last slices of a trend, and what it is about."""
+    """The first rows of a table, or the last slices of a trend of totals, and what it is about."""
     from docplatform._native import Comparison, FixList, TrendTable, VisitorTable
 
     if isinstance(table, Comparison):

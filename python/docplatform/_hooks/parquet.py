@@ -1,4 +1,4 @@
-"""Reads and writes Parquet files with whichever library is installed. A note in each file says what it contains."""
+"""Reads and writes Parquet files with whichever library is installed. A note in each file of a dataset says what it contains."""
 
 from __future__ import annotations
 

@@ -77,8 +77,9 @@ def _waiting(why: str, until: datetime | None) -> str:
     local = until.astimezone()
     now = datetime.now().astimezone()
     day = "" if local.date() == now.date() else f"{local:%Y-%m-%d} "
-    minutes = max(round((local - now).total_seconds() / 60), 1)
-    return f"{why}: the next request is sent at {day}{local:%H:%M:%S %Z}, in {count(minutes, 'minute')}"
+    seconds = max(round((local - now).total_seconds()), 1)
+    left = count(seconds, "second") if seconds < 60 else count(round(seconds / 60), "minute")
+    return f"{why}: the next request is sent at {day}{local:%H:%M:%S %Z}, in {left}"
 
 
 def warning(why: str, until: datetime | None) -> WaitWarning:

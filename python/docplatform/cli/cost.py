@@ -63,7 +63,7 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
             size = query.get("page_size", ENDPOINTS[method].page_size)
             doubts = [_floor(size, becomes_estimate=False)]
             if session.store is not None and not session.refresh:
-                doubts.append("Rows that the store has cost no request.")
+                doubts.append("Final rows that the store has cost no request.")
             tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
     if is_planned:
         show(session, ends, listings=[method], every=query.get("every"))
@@ -73,6 +73,10 @@ def _floor(*rows: int, becomes_estimate: bool = True) -> str:
     several = " or ".join(f"{one:,}" for one in sorted({*rows}))
     cost = f"Every {several} rows of a slice cost a request{', depending on the listing' * (' ' in several)}."
     return f"{cost} {LATER}" if becomes_estimate else cost
+
+
+OF_ALL = _floor(*[one.page_size for one in ENDPOINTS.values()])
+"""The doubt where several listings are read."""
 
 
 def _certainty(plans: Sequence[Plan]) -> tuple[bool, bool]:
@@ -91,10 +95,10 @@ def tell(
     session: Session,
     client: Client,
     plans: Sequence[Plan],
-    doubts: Sequence[str] = (_floor(ENDPOINTS["visitors"].page_size),),
+    doubts: Sequence[str] = (OF_ALL,),
     about: Iterable[dict[str, str]] = repeat({}),
 ) -> None:
-    """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why. ``about`` is
+    """Prints what some plans cost together, and what is left of the budget now. If this is only a minimum, ``doubts`` say why. ``about`` is
     what the JSON says of each plan's slices."""
     files.check_printing()
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)

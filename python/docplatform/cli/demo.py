@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from importlib.util import find_spec
 from textwrap import dedent, indent
 from typing import Any
 
@@ -89,8 +90,9 @@ def run() -> None:
             exec(compile(code, "<demo>", "exec"), names)  # noqa: S102  # the text above and no other
         names["client"].close()
         seconds = time.perf_counter() - begun
+        extra = "" if find_spec("click") else ", with the extra cli"
         print(
-            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub --run -- docplatform fix 2026-10"
+            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next{extra}: docplatform stub --run -- docplatform fix 2026-10"
         )
 
 

@@ -34,7 +34,7 @@ MEANINGS = {
     Exit.FAILURE: "another failure: the message says what happened",
     Exit.USAGE: "wrong usage or settings; nothing was created for it",
     Exit.KEY: "the API key is missing, cannot be used, was refused, or lacks a permission",
-    Exit.LIMIT: "the rate limit or the request budget is spent",
+    Exit.LIMIT: "the rate limit, the request budget or the budget of new jobs is spent",
     Exit.JOB_FAILED: "the job failed, or several jobs failed in different ways",
     Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running (or was never seen), and `job wait` waits for it again",
     Exit.UNCONFIRMED: "a write whose outcome is unknown, or whose answer cannot be used, or of several jobs one that could not be read: look on the platform before you run it again",

@@ -26,7 +26,7 @@ from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docplatform import Client, FixList, Plan
     from docplatform.cli.days import Days, Ends
@@ -91,7 +91,7 @@ def fix(
         if wanted is not None:
             session.say(
                 "The prompts are made of what is read, so they are not known yet. On a terminal, --run shows them, and asks, before it creates a job. "
-                "Each new job takes some more requests."
+                "Each job takes some more requests, and one that exists already takes at least one."
             )
         return
     writer = None
@@ -105,6 +105,7 @@ def fix(
     with session.client() as client, nullcontext() if markdown is None else _WholeFile(markdown) as file:
         with session.progress("Reading what readers say"):
             found = client.fix_first(days.written, n=most, on_budget=session.on_budget)
+        known = known_jobs(session, client)
         show = partial(_show, session, client, found, days, file)
         if wanted is not None:
             rows = (
@@ -117,11 +118,11 @@ def fix(
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
             report = _hand_over(
-                session, client, days, rows, show, given(how), yes=yes, concurrency=concurrency
+                session, client, days, rows, known, show, given(how), yes=yes, concurrency=concurrency
             )
             code = batch.worst(report)
         else:
-            rows = with_jobs(session, client, days, found)
+            rows = with_jobs(known, days, found)
             if writer is not None:
                 writer.write(found)
             if writer is None or session.json:
@@ -131,7 +132,7 @@ def fix(
     if name not in (None, "-"):
         session.say(f"Wrote {shown(name)}.")
     if wanted is None:
-        _say_what_next(session, days, rows)
+        _say_what_next(session, days, rows, known)
     session.say(f"It took {count(client.stats.requests, 'request')}.")
     click.get_current_context().exit(code)
 
@@ -148,18 +149,19 @@ def known_jobs(session: Session, client: Client) -> dict[str, str | None]:
 
 
 def with_jobs(
-    session: Session, client: Client, days: Days, rows: Iterable[dict[str, Any]]
+    known: Mapping[str, str | None], days: Days, rows: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The problems, each with the id of the ``job`` that was created for it."""
-    known = known_jobs(session, client)
     return [row | {"job": known.get(once_name(days, row))} for row in rows]
 
 
-def _say_what_next(session: Session, days: Days, rows: list[dict[str, Any]]) -> None:
-    """Names the problems that have a job, and the command for the first one that has none."""
-    if begun := [shown(subject(row)) for row in rows if row["job"]]:
+def _say_what_next(
+    session: Session, days: Days, rows: list[dict[str, Any]], known: Mapping[str, str | None]
+) -> None:
+    """Names the problems that were handed over, and the command for the first one that was not."""
+    if begun := [shown(subject(row)) for row in rows if once_name(days, row) in known]:
         session.say(f"Already handed to the docs agent: {', '.join(begun)}. --run shows what became of it.")
-    if row := next((row for row in rows if not row["job"]), None):
+    if row := next((row for row in rows if once_name(days, row) not in known), None):
         which = "next" if begun else "first"
         session.say(f"To hand the {which} one to the docs agent: {command(session, days, row)}")
 
@@ -211,6 +213,7 @@ def _hand_over(
     client: Client,
     days: Days,
     rows: Sequence[dict[str, Any]],
+    known: Mapping[str, str | None],
     show: Callable[..., None],
     waits: dict[str, Any],
     *,
@@ -220,7 +223,6 @@ def _hand_over(
     """Creates a job for each problem that has none, waits for all, and shows their pull requests."""
     problems = {once_name(days, row): row for row in rows}
     # A known name is not created again, even if its prompt has changed since, because readers go on speaking.
-    known = known_jobs(session, client)
     new = {name: row["prompt"] for name, row in problems.items() if name not in known}
 
     def finish(report: JobsReport, interrupt: KeyboardInterrupt | None = None) -> None:
@@ -249,6 +251,7 @@ def _hand_over(
     if new:
         report = batch.start(session, client, new, finish, once=True, concurrency=concurrency, **waits)
     results: dict[str, Any] = {**report.done, **report.failed, **report.unknown}
+    interrupt = None
     try:
         for name in problems.keys() - new.keys():
             try:
@@ -258,15 +261,23 @@ def _hand_over(
                 )
             except DocPlatformError as error:
                 results[name] = error
+    except KeyboardInterrupt as caught:
+        interrupt = caught
+        raise
     finally:
         report = JobsReport._of([*problems], results, report.requests, list(waits["final"]))
-        finish(report)
+        finish(report, interrupt)
         created = sum(
             isinstance(found := results.get(name), Job) or getattr(found, "job", None) is not None
             for name in new
         )
+        unknown = sum(
+            isinstance(found := results.get(name), UnconfirmedWriteError) and found.job is None
+            for name in new
+        )
+        also = f", {unknown} unknown" if unknown else ""
         session.say(
-            f"{count(created, 'job')} created; {count(len(problems) - len(new), 'job')} known from before."
+            f"{count(created, 'job')} created{also}; {count(len(problems) - len(new), 'job')} known from before."
         )
     return report
 

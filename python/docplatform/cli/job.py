@@ -225,7 +225,7 @@ def message(
         if not wait:
             found = client.send_message(job, text, once=name)
             if name is None or client.stats.requests:
-                _print_id(session, found)
+                _print_id(session, found, runs=True)
             else:
                 line = f"The message of the name {shown(name)} was sent before; nothing was sent."
                 _print(session, found, _printed(found.id), line)
@@ -367,17 +367,18 @@ def _create(session: Session, prompt: str, name: str | None) -> None:
     try:
         with session.client() as client, _named(session, name):
             job = _begin(session, client, prompt, name)
+            runs = client.stats.requests > 0
     except KeyboardInterrupt as interrupt:
         # The answer came after the signal.
         if (job_id := getattr(interrupt, "_job_id", None)) is not None and not session.json:
             print(_printed(job_id))
         raise
-    _print_id(session, job)
+    _print_id(session, job, runs=runs)
 
 
-def _print_id(session: Session, job: Job) -> None:
-    """Prints the id of a job without waiting for it."""
-    _print(session, job, _printed(job.id), phrases.goes_on(session.again, job=job.id))
+def _print_id(session: Session, job: Job, *, runs: bool) -> None:
+    """Prints the id of a job without waiting for it. ``runs``: the service has just said that it runs."""
+    _print(session, job, _printed(job.id), phrases.goes_on(session.again, job=job.id, runs=runs))
 
 
 def _printed(job_id: str) -> str:

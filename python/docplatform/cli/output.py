@@ -30,7 +30,8 @@ MAX_CELL = 200
 MAX_SHORT = 20
 """A column of a table is not folded while the others can be, if it is at most this wide, in characters."""
 MAX_SILENCE = 60.0
-"""Without a terminal, a command prints a line at least this often, in seconds: CI ends a job that prints nothing."""
+"""Without a terminal and without ``--quiet``, a command that waits prints a line at least this often, in seconds: CI ends a
+job that prints nothing."""
 _said_at = 0.0
 """When the last line was printed for people, by ``time.monotonic()``."""
 _shown: list[Progress] = []

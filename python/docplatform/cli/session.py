@@ -19,6 +19,7 @@ from docplatform import (
     ConfigurationError,
     DataWarning,
     DocPlatformError,
+    SyncError,
     UnrecordedJobWarning,
     WaitWarning,
 )
@@ -211,18 +212,22 @@ class Session:
             no_room = isinstance(error, OSError) and not isinstance(error, DocPlatformError)
             # The same command would fail in the same way.
             begins_again = isinstance(error, ValueError) or phrases.has("ReadFromBeginning", error)
-            if self.fetches and self.store is not None and answered and not begins_again:
-                advice = (
-                    ". With --refresh the next run fetches all of it again."
-                    if self.refresh
-                    else ": run the same command again to continue."
-                )
-                exits.note(error, f"What was fetched is in {self.store}{advice}")
-            elif self.spends and answered and not (no_room and self.store is None):
+            if self.store is not None:
+                if self.fetches and answered and not begins_again:
+                    advice = (
+                        ". With --refresh the next run fetches all of it again."
+                        if self.refresh
+                        # The causes of failed slices are in the error, which also says how to go on.
+                        else "."
+                        if isinstance(error, SyncError)
+                        else ": run the same command again to continue."
+                    )
+                    exits.note(error, f"What was fetched is in {self.store}{advice}")
+            elif self.spends and answered and not no_room:
                 exits.note(
                     error,
-                    f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
-                    "kept, and the next run continues after them.",
+                    f"{count(answered, 'request')} had been answered. With --store FILE their answers are kept, and the next "
+                    "run continues after them.",
                 )
             if isinstance(error, ConfigurationError) and answered:
                 late = exits.OnTheWayError(str(error))
@@ -329,7 +334,6 @@ with_store: ForSession = _with(
         _project_option("The only project to write.  [default: all that the store has]"),
         *_SHARED[-3:],
     ),
-    fetches=True,
 )
 """For a command that reads a store, and sends nothing."""
 with_budget: ForSession = _with(*_BUDGET, fetches=True, spends=True)

@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from docplatform.cli.exits import Exit
-from docplatform.cli.output import say, shown
+from docplatform.cli.output import count, say, shown
 from docplatform.cli.plain import FAILURES
 from docplatform.testing import StubServer
 
@@ -73,7 +73,7 @@ def serve(stub: StubServer) -> int:
             threading.Event().wait()
         except KeyboardInterrupt:
             # The usual way to end a server.
-            say(f"\n{len(stub.requests)} requests served.")
+            say(f"\n{count(len(stub.requests), 'request')} served.")
     return 0
 
 
@@ -109,7 +109,7 @@ def _listening(stub: StubServer) -> StubServer:
 
 
 def _leave_signals_to(process: subprocess.Popen[bytes]) -> None:
-    """Ctrl-C reaches the command from the terminal by itself; what is sent to this process alone is passed on."""
+    """Ctrl-C reaches the command from the terminal by itself; SIGTERM and SIGHUP are passed on."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda *_: None)
     for name in ("SIGTERM", "SIGHUP"):

@@ -127,4 +127,4 @@ def _print(
         output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])
         if report.left and error is None:
             left = output.count(report.left, "request")
-            session.say(f"The time of --until was over: at least {left} are left for the next run.")
+            session.say(f"The time of --until was over: the next run needs at least {left}.")

@@ -316,8 +316,8 @@ def _compare(listing: Listing) -> click.Command:
         cls=Command,
         epilog=PERIODS,
         help="Compare a period with the one before: the whole site, and the paths that changed.\n\nWithout a PERIOD, it compares the last month "
-        f"with the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; rows that are in the --store "
-        "already cost nothing.\n\nPaths are listed that changed by more than chance, the growth of the whole site and the usual ups "
+        f"with the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; rows of final ranges that are "
+        "in the --store cost nothing.\n\nPaths are listed that changed by more than chance, the growth of the whole site and the usual ups "
         f"and downs of its pages explain. With -o, the file has every path. {listing.in_short}.",
     )
     @last_month_options

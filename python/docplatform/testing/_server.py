@@ -287,6 +287,7 @@ class StubServer:
 
         Raises:
             TimeoutError: It was not true in time. The message lists the last requests and jobs.
+            ValueError: ``timeout`` is out of range.
 
         Example:
             >>> client.visitor_totals("2026-01").total
@@ -337,6 +338,7 @@ class StubServer:
 
         Raises:
             ValueError: A setting is out of range.
+            RuntimeError: The server was not started.
 
         Example:
             >>> with stub.client(max_retries=0) as client:
@@ -356,6 +358,7 @@ class StubServer:
 
         Raises:
             ValueError: A setting is out of range.
+            RuntimeError: The server was not started.
 
         Example:
             >>> async with stub.async_client(max_retries=0) as async_client:
@@ -399,6 +402,7 @@ class StubServer:
 
         Raises:
             ValueError: A value is out of range, or a header cannot be sent.
+            TypeError: A value has the wrong type.
 
         Example:
             >>> stub.fail_next(status=429, times=2, retry_after=1, path="/visitors")
@@ -429,6 +433,7 @@ class StubServer:
 
         Raises:
             ValueError: A value is out of range.
+            TypeError: A value has the wrong type.
 
         Example:
             >>> stub.slow_next(5.0, path="/visitors")

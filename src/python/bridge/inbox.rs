@@ -90,7 +90,7 @@ pub struct InboxState {
     abandoned: bool,
     /// The time of the last check that the caller's loop is not closed.
     checked: Option<Instant>,
-    /// The number of rows that came, if it is not shown yet.
+    /// The number of rows, slices or jobs that are done, if it is not shown yet.
     pub progress: Option<u64>,
     pub write: Option<Outcome>,
     pub job: Option<String>,
@@ -108,7 +108,7 @@ pub struct Inbox {
     /// Whether the caller wants to see polls.
     polls: bool,
     options: ObserverOptions,
-    /// Whether the caller wants to see how many rows came.
+    /// Whether the caller wants to see how many rows, slices or jobs are done.
     counts: bool,
     /// Whether the caller wants the rows as they come.
     rows: bool,

@@ -67,7 +67,7 @@ pub struct Callbacks {
     hooks: Option<Arc<Hooks>>,
     /// The results of many jobs, and the function that gets each.
     pub batch: Option<Arc<BatchResults>>,
-    /// Shows how many rows came: see `docplatform._hooks.progress`.
+    /// Shows how many rows, slices or jobs are done: see `docplatform._hooks.progress`.
     pub progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come, while others are on their way.
     pub rows: Option<Py<PyList>>,
@@ -159,7 +159,7 @@ impl Operation {
         self
     }
 
-    /// Shows on `progress` how many rows came.
+    /// Shows on `progress` how many rows, slices or jobs are done.
     pub fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.callbacks.progress = progress;
         self

@@ -133,7 +133,7 @@ impl Handle {
     ) -> Result<Arc<Settings>> {
         let mut options = self.options.clone();
         options.timeout = timeout.unwrap_or(options.timeout);
-        // A write has twice the time.
+        // A write has twice the time. A read has it for its retries.
         options.deadline = timeout.map_or(options.deadline, |timeout| {
             options.deadline.max(2.0 * timeout)
         });

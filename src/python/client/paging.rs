@@ -34,11 +34,6 @@ impl PagingArguments {
         handle: &Arc<Handle>,
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
     ) -> PyResult<Arc<RowReader>> {
-        if self.prefetch > MAX_PREFETCH {
-            return Err(PyValueError::new_err(format!(
-                "prefetch must be 0 to {MAX_PREFETCH}"
-            )));
-        }
         if self.refresh && self.resume.is_some() {
             return Err(PyValueError::new_err(
                 "resume continues with the rows already fetched, and refresh fetches them again: give one of them",
@@ -55,6 +50,11 @@ impl PagingArguments {
             return Err(PyValueError::new_err(
                 "each page names the next one here: prefetch must be 0 or 1, and there is no offset",
             ));
+        }
+        if self.prefetch > MAX_PREFETCH {
+            return Err(PyValueError::new_err(format!(
+                "prefetch must be 0 to {MAX_PREFETCH}"
+            )));
         }
         let default = if listing.is_known() {
             listing.endpoint().max_page_size

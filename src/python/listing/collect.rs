@@ -13,7 +13,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::stream::{ExportStream, Remainder};
 use crate::python::bridge::cancel::add_note;
 use crate::python::bridge::operation::Then;
-use crate::python::listing::reader::RowReader;
+use crate::python::listing::reader::{Kept, RowReader};
 use crate::python::prelude::*;
 use crate::python::table as tables;
 use crate::python::table::data::Meta;
@@ -109,7 +109,7 @@ pub fn table(
                 owner.handed(rows, false, &mut stream);
                 carry(&owner, error.value(py), &table)?;
                 if rows > 0 {
-                    add_note(py, &error, how_to_continue(&owner, ROWS_IN_PARTIAL));
+                    add_note(py, &error, &how_to_continue(&owner, ROWS_IN_PARTIAL));
                 }
                 return Err(error);
             }
@@ -170,20 +170,24 @@ pub fn table(
 }
 
 /// How an export into a table continues without a store.
-const ROWS_IN_PARTIAL: &str = "error.partial has the rows that came; pass error.checkpoint as resume= to fetch the rest. A \
-    client with store= keeps what was fetched, and the same call continues";
-/// How an export into a file continues without a store.
-const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost. With a client that has store= it is kept, and \
-    the same call continues";
+const ROWS_IN_PARTIAL: &str =
+    "error.partial has the rows that came; pass error.checkpoint as resume= to fetch the rest";
+/// What becomes of an export into a file without a store.
+const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost";
 
 /// What to do after an export broke off: `otherwise`, unless the client's store keeps it.
-fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static str {
-    match reader.refreshes_store() {
-        Some(false) => "what was fetched is in the store: make the same call again to continue",
-        Some(true) => {
-            "what was fetched is in the store: make the same call without refresh to continue"
+fn how_to_continue(reader: &Arc<RowReader>, otherwise: &str) -> String {
+    match reader.kept() {
+        Kept::InStore { refresh: false } => {
+            "what was fetched is in the store: make the same call again to continue".into()
         }
-        None => otherwise,
+        Kept::InStore { refresh: true } => "what was fetched is in the store: make the same call \
+            without refresh, which may also be a setting of the client, to continue"
+            .into(),
+        Kept::Never => otherwise.into(),
+        Kept::WithStore => format!(
+            "{otherwise}. With a client that has store= it is kept, and the same call continues"
+        ),
     }
 }
 
@@ -257,7 +261,7 @@ fn failed(
     let error = errors::to_py(py, error);
     reader.tell_checkpoint()(error.value(py).as_any())?;
     if stream.requests() > failed {
-        add_note(py, &error, how_to_continue(reader, NOTHING_KEPT));
+        add_note(py, &error, &how_to_continue(reader, NOTHING_KEPT));
     }
     Ok(error)
 }

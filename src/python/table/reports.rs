@@ -67,8 +67,8 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, gave_up: bool) -> PyResult
     let what = match gave_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
-            "some slices could not be fetched, and those after them may not have been tried; another sync fetches what is \
-             missing"
+            "some slices could not be fetched, and those after them may not have been tried; after you removed the causes, \
+             another sync fetches what is missing"
         }
     };
     let mut message = message![what];

@@ -64,7 +64,7 @@ async fn spend(budget: &Budget, wanted: usize) -> usize {
     let mut granted = 0;
     for _ in 0..wanted {
         if let Ok(mut ticket) = budget.acquire(far()).await.unwrap() {
-            ticket.sending();
+            ticket.sent();
             ticket.answered(200, &HeaderMap::new(), None);
             granted += 1;
         }
@@ -144,7 +144,7 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
 
 /// Rows: N7.
 #[tokio::test]
-async fn a_process_whose_clock_is_wrong_frees_nothing_that_others_have_spent() {
+async fn a_process_whose_clock_is_wrong_frees_nothing_for_the_others() {
     for hours in [-23, -2, 2, 23] {
         let (_directory, path) = place();
         let (right, wrong) = (self::hands(), self::hands());

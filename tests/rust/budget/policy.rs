@@ -31,7 +31,7 @@ pub(crate) fn budget(terms: Terms) -> Budget {
 pub(crate) async fn ticket(budget: &Budget) -> Ticket {
     match budget.acquire(far()).await.unwrap() {
         Ok(mut ticket) => {
-            ticket.sending();
+            ticket.sent();
             ticket
         }
         Err(slot) => panic!("{slot:?}"),
@@ -105,7 +105,7 @@ async fn an_hour_that_others_began_costs_at_most_one_refusal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_429_holds_as_long_as_it_says_and_nothing_else_does() {
+async fn a_429_holds_as_long_as_it_says_and_no_other_status_does() {
     for status in [200, 400, 401, 500, 503] {
         let budget = budget(TERMS);
         ticket(&budget)
@@ -409,7 +409,7 @@ proptest! {
 
     /// Whatever a service says, the ledger goes on, within a day.
     #[test]
-    fn no_answer_of_a_service_holds_for_longer_than_a_day(
+    fn no_answer_of_a_service_holds_for_longer_than_a_day_and_a_second(
         refused: bool,
         retry_after in prop::option::of(any::<u64>()),
         quota in prop::option::of((any::<u64>(), prop::option::of(any::<u64>()))),

@@ -118,7 +118,7 @@ async fn a_read_that_was_answered_before_the_budget_was_spent_is_not_said_to_be_
     for (answer, says) in [
         (
             reply(200, "{").broken().into(),
-            "answered, but the answer broke off, and not sent again: ",
+            "answered, but not wholly, and not sent again: ",
         ),
         (bare(502), "refused with 502, and not sent again: "),
         (Step::Ambiguous, "not answered, and not sent again: "),

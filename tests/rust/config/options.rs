@@ -172,7 +172,7 @@ fn a_wrong_setting_is_named_as_it_was_given() {
 }
 
 #[test]
-fn a_wrong_budget_names_the_variables_it_came_from() {
+fn a_wrong_setting_names_the_variable_it_came_from() {
     let wrong = |variables: &[(&str, &str)]| {
         let env = |name: &str| {
             let found = variables.iter().find(|(variable, _)| *variable == name);

@@ -216,7 +216,7 @@ fn a_listing_leaves_paging_to_the_pager() {
             .collect();
         Listing::other(&path, None, query, shape("items", more))
     };
-    for taken in ["limit", "offset"] {
+    for taken in ["limit", "offset", "cursor"] {
         let error = listing(&["kind", taken], "hasMore").unwrap_err();
         assert!(
             error.kind == Kind::Argument && error.to_string().contains(taken),
@@ -229,6 +229,10 @@ fn a_listing_leaves_paging_to_the_pager() {
         (good.filter("kind"), good.filter("limit"), good.is_known()),
         (Some("1"), None, false)
     );
+}
+
+#[test]
+fn a_read_is_in_the_lane_of_its_path() {
     for (path, of) in [
         ("/v1/analytics/{project_id}/visitors", Lane::Analytics),
         ("/v1/analytics/{project_id}/feedback", Lane::Analytics),

@@ -182,7 +182,7 @@ pub(crate) async fn send(budget: &Budget, service: &Service, wanted: usize, late
         match budget.acquire(far()).await.unwrap() {
             Err(slot) => sleep(slot.pause()).await,
             Ok(mut ticket) => {
-                ticket.sending();
+                ticket.sent();
                 sleep(latency / 2).await;
                 let (status, headers) = service.answer();
                 sleep(latency / 2).await;

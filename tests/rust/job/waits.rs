@@ -172,7 +172,7 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     assert!(
         cause
             .to_string()
-            .contains("the last poll was not answered before the wait ended"),
+            .contains("the last poll brought no result within its time"),
         "{cause}"
     );
     assert_eq!(script.in_flight(), 0);

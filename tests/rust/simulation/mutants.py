@@ -241,7 +241,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-forgets-refusals": (POLICY, "if outcome.refused {", "if false {"),
     "budget-believes-shorter": (POLICY, "held.until.max(until)", "until"),
-    "budget-withdraws-what-left": (ATTEMPT, "ticket.sending();", ""),
+    "budget-withdraws-what-left": (ATTEMPT, "ticket.sent();", ""),
     "budget-counts-what-never-left": (
         BUDGET,
         "self.outcome.take()",

@@ -1,4 +1,4 @@
-//! Trends, plans and syncs.
+//! Trends, comparisons, plans and syncs.
 
 pub(crate) mod compare;
 pub(crate) mod sync;

@@ -178,7 +178,7 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
 }
 
 #[tokio::test]
-async fn a_page_that_two_processes_fetched_is_kept_once() {
+async fn a_page_that_was_fetched_twice_is_kept_once() {
     let shop = shop();
     let begin = || shop.exports.begin(settled(), Content::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());

@@ -102,7 +102,7 @@ async fn a_store_that_is_missing_or_empty_beside_its_log_is_refused() {
 
 /// Rows: N1.
 #[tokio::test]
-async fn a_store_that_is_closed_is_whole_in_its_one_file_though_another_process_has_it_open() {
+async fn a_store_that_is_closed_is_whole_in_its_one_file_though_it_is_open_elsewhere() {
     let (_directory, path, store) = opened();
     let other = Connection::open(&path).unwrap();
     other

@@ -94,7 +94,7 @@ def _labelled(number: int) -> list[int]:
         return [*range(number)]
     if number <= 2 * SHORT:
         return [0, *reversed(range(number - 1, 1, -2))]
-    parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0 and number > 2), 1)
+    parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0), 1)
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})
 
 

@@ -98,7 +98,7 @@ def report(
     would make it too long for a comment is left out, and named. With --json, a summary goes to standard output.
 
     It costs one request for each 250 rows, plus the period before, four or more for what readers say, and twelve for the
-    trend. With a --store, the next month's trend costs one. A part is left out if it costs more than 25 requests or would have to
+    trend. With a --store, the next month's trend costs none, because its totals come with the pages. A part is left out if it costs more than 25 requests or would have to
     wait for the budget; then the report names the command that adds it. Give --before, --feedback or --every to have them at any cost. If
     a part cannot be read, the report is written without it and says why; if you asked for it, the command also fails.
     """

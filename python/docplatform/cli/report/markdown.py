@@ -10,6 +10,7 @@ from docplatform._native import _safe
 from docplatform.cli.report.content import Block, Headline, Paragraph, Points, content, facts
 from docplatform.cli.report.sentences import (
     Command,
+    Phrase,
     Strong,
     advice,
     nobody,
@@ -103,13 +104,14 @@ def _renderer(report: Report) -> Render:
         {
             tuple: "".join,
             Strong: lambda words: f"**{text(words)}**",
+            Phrase: code,
             Command: lambda line: f" {code(_safe(line, 2_000))}",
         },
     )
 
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-"""Characters with a meaning in Markdown, GitHub's and GitLab's extensions included."""
+"""Characters with a meaning in Markdown, but for mentions and bare addresses: a reader's words are code."""
 
 
 def text(value: str) -> str:

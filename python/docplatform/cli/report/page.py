@@ -25,7 +25,7 @@ from docplatform.cli.report.content import (
     content,
     facts,
 )
-from docplatform.cli.report.sentences import Command, Strong, renderer
+from docplatform.cli.report.sentences import Command, Phrase, Strong, renderer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,6 +53,7 @@ def render(report: Report) -> str:
         {
             tuple: lambda share: text(*share),
             Strong: lambda words: f"<strong>{text(words)}</strong>",
+            Phrase: lambda words: f"“{text(words)}”",
             Command: lambda line: f"<code>{text(line)}</code>",
         },
     )

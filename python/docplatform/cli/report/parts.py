@@ -45,7 +45,7 @@ ROWS = 250
 LATER = "the period has not begun"
 FORBIDDEN = "the API key may not read the numbers"
 MONTHS = 12
-"""The length of a trend, unless the period is longer."""
+"""The length of a trend by month, unless the period is longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +140,10 @@ class Ahead:
         if not self.offered:
             return
         cost, others = self._cost(), ", with the other parts that are left out" * (len(self.offered) > 1)
-        # A report is sent to others, so its command names no folder and replaces no file.
-        line = self._command(self.shared, "-o", Path(self.asked.output).name)
-        self.more.update(dict.fromkeys(self.offered, (line, cost + others)))
         force = () if self.asked.output == "-" else ("--force",)
+        # A report is sent to others, so its command names no folder.
+        line = self._command(self.shared, "-o", Path(self.asked.output).name, *force)
+        self.more.update(dict.fromkeys(self.offered, (line, cost + others)))
         names = " and ".join(name for part, name in NAMES.items() if part in self.offered)
         yield f"To add {names} ({cost}): {self._command(self.session, '-o', self.asked.output, *force)}"
 
@@ -193,18 +193,23 @@ class Ahead:
 
     def costs(self) -> list[Plan]:
         """The cost of the report, part by part."""
-        one = Plan(1, 0, True, None, ())
-        totals = [one] if self.asked.against is not None and Part.COMPARISON not in self.plans else []
-        return [self.whole, *chain(*self.plans.values()), *totals]
+        return [self.whole, *chain(*self.plans.values()), *self._totals_before()]
+
+    def _totals_before(self) -> list[Plan]:
+        """The cost of the totals of the period before, if its pages are not read."""
+        before = self.asked.against
+        if before is None or Part.COMPARISON in self.plans:
+            return []
+        return [self.client._plan("visitors", **before.ends, every=None, by_path=False)]
 
     def announced(self) -> Iterator[str]:
         """Lines that tell a person what will be sent."""
         before = self.asked.against
         costs = [_cost(self.whole, f"pages of {self.asked.days.name}")]
         if before is not None:
-            (plan,) = self.plans.get(Part.COMPARISON, [None])
-            what = f"pages of {before.name}"
-            costs.append(_cost(plan, what) if plan else f"one for the totals of {before.name}")
+            what = "pages" if Part.COMPARISON in self.plans else "the totals"
+            (plan,) = self.plans.get(Part.COMPARISON) or self._totals_before()
+            costs.append(_cost(plan, f"{what} of {before.name}"))
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):
             if part in self.plans:
                 requests = _requests(self.plans[part])

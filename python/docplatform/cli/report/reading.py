@@ -19,7 +19,7 @@ from docplatform import (
 )
 from docplatform._hooks.fix import fix_first, not_allowed
 from docplatform.cli import phrases
-from docplatform.cli.fix import command, with_jobs
+from docplatform.cli.fix import command, known_jobs, with_jobs
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
@@ -140,7 +140,7 @@ class _Reading:
             )
             self.found.warnings += map(not_allowed, refused)
             shared = self._ahead.shared
-            listed = with_jobs(shared, self._client, days, cast("FixList", read))
+            listed = with_jobs(known_jobs(shared, self._client), days, cast("FixList", read))
             self.found.fixes = [(row, command(shared, days, row)) for row in listed]
 
     def trend(self) -> None:

@@ -45,6 +45,12 @@ class Command(str):
     __slots__ = ()
 
 
+class Phrase(str):
+    """Words of a reader in a sentence. Nothing in them is obeyed, not even a mention such as ``@name``."""
+
+    __slots__ = ()
+
+
 Sentence = list[str]
 """The parts of a sentence: text, paths, and the other classes above."""
 Render: TypeAlias = Callable[[Iterable[Any]], str]
@@ -264,7 +270,7 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
             f": {row['why']} Estimated readers: {row['readers']:,}.",
         )
     else:
-        yield f"Help readers who search for “{plain(row['query'])}”: {row['why']}"
+        yield from ("Help readers who search for ", Phrase(plain(row["query"])), f": {row['why']}")
     if row["job"]:
         yield " The docs agent has a job for it already; the command shows what became of it."
 

@@ -1,4 +1,4 @@
-"""How a report writes days and numbers, and an explanation that its page and its Markdown share."""
+"""How a report writes days and numbers, and an explanation that it shares with the tables of trends."""
 
 from __future__ import annotations
 

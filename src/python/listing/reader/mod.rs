@@ -80,6 +80,16 @@ impl ReaderState {
     }
 }
 
+/// Where the pages are kept that an export fetched.
+pub enum Kept {
+    /// No store keeps pages of this listing.
+    Never,
+    /// In the client's store; `refresh`: the same call would fetch them again.
+    InStore { refresh: bool },
+    /// Nowhere, because the client has no store.
+    WithStore,
+}
+
 pub struct RowReader {
     pub(super) handle: Arc<Handle>,
     /// Whether the rows are fetched even if the store has them.
@@ -148,13 +158,18 @@ impl RowReader {
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    /// Whether the call fetches again what the store has; `None` if a store keeps nothing of this
-    /// listing.
-    pub fn refreshes_store(&self) -> Option<bool> {
-        let client = self.handle.client().ok()?;
-        let settings = client.settings();
-        let is_kept = settings.store.is_some() && self.state().place().listing.is_known();
-        is_kept.then_some(self.refresh)
+    /// Where the pages are kept that came.
+    pub fn kept(&self) -> Kept {
+        let has_store = |client: Client| client.settings().store.is_some();
+        if !self.state().place().listing.is_known() {
+            Kept::Never
+        } else if self.handle.client().is_ok_and(has_store) {
+            Kept::InStore {
+                refresh: self.refresh,
+            }
+        } else {
+            Kept::WithStore
+        }
     }
 
     /// The listing and its position, without a request.
