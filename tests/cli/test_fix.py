@@ -156,6 +156,10 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
         f"fix:2026-10:{PATHS[1]}",
     )
     assert f"docplatform job once fix:2026-10:{PATHS[1]} --job ID" in again.out
+    assert "0 jobs created, 1 unknown; 1 job known from before." in lost.err
+    listed = cli(*FIX, "--store", str(tmp_path / "docs.db")).err
+    assert f"Already handed to the docs agent: {PATHS[0]}, {PATHS[1]}." in listed
+    assert f"To hand the next one to the docs agent: docplatform fix 2026-10 --run {PATHS[2]} " in listed
     assert (
         cli(
             "job", "once", f"fix:2026-10:{PATHS[1]}", "--job", "job-2", "--store", str(tmp_path / "docs.db")

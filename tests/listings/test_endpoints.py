@@ -65,6 +65,7 @@ every_endpoint = pytest.mark.parametrize("name", ENDPOINTS)
 CURSORS = ["searches", "feedback", "conversations"]
 OBJECTS: dict[str, tuple[str, ...]] = {"conversation": ("thread-1",), "caller_stats": ("2025-12",)}
 MONTH = "2025-12"
+DAY = "2025-12-01"
 WEEKS: dict[str, Any] = {"date_from": "2025-12-01", "date_to": "2025-12-15", "every": "week"}
 
 
@@ -314,6 +315,35 @@ def test_a_range_that_takes_too_long_names_a_shorter_period(stub: StubServer) ->
     stub.fail_next(status=504, path="/searches")
     with stub.client(max_retries=0) as client, pytest.raises(docplatform.ServerError, match='every="week"'):
         client.searches(MONTH).collect()
+
+
+@pytest.mark.parametrize(
+    ("rows", "advice"),
+    [
+        (
+            lambda client: client.searches(DAY),
+            "shorten it by times in date_from or date_to",
+        ),
+        (
+            lambda client: client.searches(DAY, every="day"),
+            "a day is the shortest slice",
+        ),
+        (
+            lambda client: client.paginate(
+                "/v1/analytics/{project_id}/x", params={"dateFrom": "2025-12-01", "dateTo": "2026-01-01"}
+            ),
+            "ask for a shorter range",
+        ),
+    ],
+    ids=["day", "slice", "other endpoint"],
+)
+def test_a_range_that_cannot_be_read_in_slices_gets_no_advice_to_do_so(
+    stub: StubServer, rows: Callable[[docplatform.Client], Any], advice: str
+) -> None:
+    stub.fail_next(status=504)
+    with stub.client(max_retries=0) as client, pytest.raises(docplatform.ServerError) as caught:
+        rows(client).collect()
+    assert str(caught.value).endswith(f"the range may be too long for the service: {advice}")
 
 
 def test_values_have_the_types_of_their_columns(stub: StubServer) -> None:

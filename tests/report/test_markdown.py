@@ -37,6 +37,18 @@ def evil_report(site_url: str | None = None) -> figures.Report:
     )
 
 
+def test_a_phrase_of_a_reader_mentions_nobody() -> None:
+    row = {
+        "path": None,
+        "query": "@octocat `www.evil.example",
+        "readers": 1,
+        "why": "1 search ended without a click.",
+        "job": None,
+    }
+    text = markdown.render(made(fixes=[(row, "docplatform fix 1")]))
+    assert "Help readers who search for ``@octocat `www.evil.example``: 1 search ended" in text
+
+
 @pytest.mark.row("J7")
 @pytest.mark.parametrize("site_url", [None, "https://docs.example.com"])
 def test_nothing_in_a_path_is_obeyed_and_every_table_renders(site_url: str | None) -> None:
