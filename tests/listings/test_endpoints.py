@@ -330,7 +330,9 @@ def test_a_range_that_takes_too_long_names_a_shorter_period(stub: StubServer) ->
         ),
         (
             lambda client: client.paginate(
-                "/v1/analytics/{project_id}/x", params={"dateFrom": "2025-12-01", "dateTo": "2026-01-01"}
+                "/v1/analytics/{project_id}/x",
+                items="items",
+                params={"dateFrom": "2025-12-01", "dateTo": "2026-01-01"},
             ),
             "ask for a shorter range",
         ),
