@@ -72,7 +72,7 @@ impl Kind {
 named_enum! {
     /// The outcome of a write that did not return.
     Outcome {
-        /// No byte of the last attempt was written. Those before it, if any, were refused.
+        /// No byte of the last attempt was written. Each before it was refused, or not written either.
         NotSent = "not_sent",
         /// The head of a final answer refused it. Its body may be lost.
         Rejected = "rejected",
@@ -128,9 +128,9 @@ pub struct Details {
     /// The beginning of the answer's body.
     pub body: Option<String>,
     pub request_id: Option<String>,
-    /// How long the service asked to wait.
+    /// How long to wait, as the service asked; for a call that was held back, what is left of it.
     pub retry_after: Option<Duration>,
-    /// The time at which the request budget grants the next request.
+    /// The next time at which the budget or the service may grant a request.
     pub resets_at: Option<Timestamp>,
     /// Whether the same call may succeed later, as the retry policy sees it.
     pub transient: bool,
@@ -158,7 +158,7 @@ impl Error {
         Self::new(Kind::Configuration, message)
     }
 
-    /// An error that only a bug in this crate can cause.
+    /// An error that only a bug in this crate can cause, or that is never shown.
     pub fn bug(what: impl fmt::Display) -> Self {
         Self::new(
             Kind::Internal,
@@ -180,7 +180,7 @@ impl Error {
         self.with_outcome(outcome)
     }
 
-    /// The same error, of a call whose deadline ended: it may succeed later.
+    /// The same error, of a call whose deadline leaves no time: it may succeed later.
     #[must_use]
     pub fn past_deadline(mut self) -> Self {
         (self.0.deadline_exceeded, self.0.transient) = (true, true);

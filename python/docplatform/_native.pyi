@@ -273,7 +273,7 @@ class Client:
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
 
         Example:
             >>> client = Client(store="docs.db")
@@ -336,7 +336,7 @@ class Client:
                 nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
 
         Example:
             >>> client = Client(store="docs.db")
@@ -456,7 +456,7 @@ class Client:
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
@@ -658,7 +658,7 @@ class Client:
                 Check on the platform before you call this again. With ``once``, every further call raises this and sends
                 nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
@@ -2330,7 +2330,7 @@ def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: ...
 
 # Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
-def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
+def _endpoints() -> list[tuple[str, int, bool, bool, bool, list[str]]]: ...
 
 # The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
 # used instead, or contradicts the plain one.
@@ -3321,7 +3321,7 @@ class AsyncClient:
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
 
         Example:
             >>> client = Client(store="docs.db")
@@ -3384,7 +3384,7 @@ class AsyncClient:
                 nothing, until ``resolve_once`` says whether the message arrived.
             NotFoundError: The project has no such job.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
 
         Example:
             >>> client = Client(store="docs.db")
@@ -3504,7 +3504,7 @@ class AsyncClient:
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
@@ -3710,7 +3710,7 @@ class AsyncClient:
                 Check on the platform before you call this again. With ``once``, every further call raises this and sends
                 nothing, until ``resolve_once`` says whether the message arrived.
             StatusError: The service refused the request; nothing was changed.
-            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.

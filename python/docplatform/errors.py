@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from docplatform._native import Job, Table
-from docplatform.types import Attempt, DatasetReport, SyncFailure, SyncReport
+from docplatform.types import Attempt, DatasetReport, JobsReport, SyncFailure, SyncReport
 
 __all__ = [
     "AuthenticationError",
@@ -80,7 +80,7 @@ class DocPlatformError(Exception):
     deadline_exceeded: bool = False
     checkpoint: str | None = None
     partial: Table | None = None
-    report: SyncReport | None = None
+    report: SyncReport | JobsReport | None = None
     job: Job | None
 
     def __init__(self, *args: object) -> None:
@@ -120,8 +120,8 @@ class NetworkError(DocPlatformError):
 
 
 class ConnectError(NetworkError, ConnectionError):
-    """The service was not reached: the host name is unknown, the connection was refused, or TLS failed. Nothing was
-    sent.
+    """The service was not reached: the host name is unknown, the connection was refused, or TLS failed. Nothing of
+    the last attempt was sent, and those before it were refused or were a read's.
 
     Check ``base_url``, the network and the proxy; ``ca_bundle=`` adds certificates. It is safe to call again, also
     for a write.
@@ -136,7 +136,8 @@ class ConnectError(NetworkError, ConnectionError):
 
 
 class RequestTimeoutError(NetworkError, TimeoutError):
-    """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call).
+    """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call). Or a call,
+    also a write, could not be sent in time (``outcome="not_sent"``).
 
     Nothing was changed, so call again, or give the client a longer ``timeout=`` or ``deadline=``. A write that gets
     no answer in time is an ``UnconfirmedWriteError``.
@@ -335,7 +336,8 @@ class UnprocessableError(StatusError):
 
 class RateLimitError(StatusError):
     """Status 429: the service allows no more requests at present. Or an earlier 429, or 503 with ``Retry-After``,
-    makes this client wait: then nothing was sent (``outcome="not_sent"``), and ``status`` is that of the earlier answer.
+    makes this client wait: then it was not sent (``outcome="not_sent"``), or not sent again after the ``attempts``, and
+    ``status`` is that of the earlier answer.
 
     Wait ``retry_after`` seconds, or give the client ``requests_per_hour=`` so that it waits by itself. An export
     continues with ``resume=error.checkpoint``.
@@ -405,7 +407,8 @@ class JobFailedError(DocPlatformError):
 class WaitTimeoutError(DocPlatformError, TimeoutError):
     """The job was not final within the ``timeout`` of the wait. A job that was active keeps running.
 
-    ``wait_for_job`` with its id waits for it again; do not create it again. ``job`` is ``None`` if no poll was answered.
+    ``wait_for_job`` with its id waits for it again; do not create it again. ``job`` is ``None`` if the call
+    got an id alone and no poll was answered.
 
     Example:
         >>> stub.script_job("active")
@@ -498,7 +501,7 @@ class DataWarning(UserWarning):
     """A Python warning: something about the service's data is unusual, such as short pages, invalid characters, a
     listing that the service cuts off, or a job's status that the client does not know.
 
-    The text says what. For an export, which is complete, it is also in ``warnings`` of the rows and the table, and
+    The text says what. For an export, which goes on to its end, it is also in ``warnings`` of the rows and the table, and
     ``strict=True`` gets an error instead.
 
     Example:

@@ -352,7 +352,7 @@ class Plan(NamedTuple):
         return not self.exact and all(slice_.exact or slice_.estimated for slice_ in self.slices)
 
     def __str__(self) -> str:
-        """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
+        """As people say it: ``about 12 requests, 3 cached, about 2 hours to wait for the budget``."""
         from docplatform._hooks.numbers import count
 
         known = "" if self.exact else "about " if self.estimated else "at least "
@@ -370,7 +370,7 @@ class SyncReport(NamedTuple):
     """The counts of a ``Client.sync``: a named tuple.
 
     Attributes:
-        slices: All slices of all projects.
+        slices: All slices, of each project and listing.
         cached: Slices that the store had already.
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.

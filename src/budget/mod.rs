@@ -287,8 +287,8 @@ impl Ticket {
         }
     }
 
-    /// The request left, so the service may count it. A ticket that is dropped without this call is
-    /// withdrawn.
+    /// The request left, so the service may count it. A ticket that is dropped without this call
+    /// or `answered` is withdrawn.
     pub fn sent(&mut self) {
         self.outcome = Some(RequestEnd::default());
     }

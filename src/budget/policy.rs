@@ -73,7 +73,8 @@ pub struct Announced {
     pub remaining: u64,
 }
 
-/// The ledger of one organization at one address, as far as it still counts.
+/// The ledger of one organization at one address, or of its new jobs in a project, as far as it
+/// still counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
     /// Requests by number.

@@ -144,8 +144,8 @@ impl Client {
         key.filter(|key| key != refused)
     }
 
-    /// The key that the caller's function returns. The deadline does not run meanwhile, because the
-    /// caller of a prefetched page may come late.
+    /// The key that the caller's function returns. The deadline does not run while a caller that
+    /// answers is waited for, because the caller of a prefetched page may come late.
     async fn ask(
         &self,
         refused: Option<&ApiKey>,

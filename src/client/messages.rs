@@ -16,11 +16,11 @@ use crate::text;
 use crate::text::message::{Advice, Message, Setting, message};
 use crate::text::redact;
 
-/// The most of a body that an error keeps, in bytes of the original.
+/// The most of a body that an error keeps, in bytes of its text.
 const MAX_BODY: usize = 256;
 /// The most of a service's message that an error shows.
 const MAX_MESSAGE: usize = 500;
-/// The most of a `Location` or content type that is shown, in characters.
+/// The most of a header, or of an unreadable body, that is shown, in characters.
 const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
 const MAX_SEARCHED: usize = 4096;
@@ -355,11 +355,11 @@ impl Failed<'_> {
                 head, reason, body, ..
             } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
-                let answer = format!(
-                    " (content type {}, begins {:?})",
-                    self.header(kind),
-                    text::safe(&self.clip(body), MAX_HEADER),
-                );
+                let begins = match self.clip(body) {
+                    none if none.is_empty() => String::new(),
+                    some => format!(", begins {:?}", text::safe(&some, MAX_HEADER)),
+                };
+                let answer = format!(" (content type {}{begins})", self.header(kind));
                 let reason = match is_markup(body) {
                     true => "HTML or XML came instead of JSON".into(),
                     false => words(reason),

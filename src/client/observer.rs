@@ -47,7 +47,7 @@ pub struct Note {
 /// The subject of a line.
 #[derive(Debug, Clone)]
 pub enum About {
-    /// A call, or one attempt of it.
+    /// A call, one attempt of it, or a job, a name or a listing.
     Call(Box<LogFields>),
     /// The caller's function is to be called for the API key.
     Key(KeyRequest),

@@ -126,7 +126,8 @@ pub enum RetryPlan {
     Deadline,
 }
 
-/// Decides what follows attempt `number` (1 for the first) with `time_left` until the deadline.
+/// Decides what follows the latest attempt with `time_left` until the deadline. `number`: the
+/// attempts so far, without the one with a new key.
 /// `unit` gives random numbers from 0 to 1.
 pub fn plan(
     pace: Option<Pace>,

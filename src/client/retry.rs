@@ -28,7 +28,7 @@ pub struct Received {
 pub(super) struct Tries {
     pub(super) failed: Vec<Attempt>,
     pub(super) number: u32,
-    /// When the latest attempt was sent.
+    /// When the latest attempt began.
     sent_at: Millis,
     /// How long the latest attempt lasted.
     elapsed: Duration,
@@ -142,8 +142,8 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// Like [`Client::call`], without reading the answer. The time spent waiting for the budget is
-    /// added to `deadline`.
+    /// Like [`Client::call`], without reading the answer. The time spent waiting for the budget and
+    /// for the caller's key is added to `deadline`.
     pub(crate) async fn fetch(
         &self,
         call: Call,
@@ -267,7 +267,7 @@ impl Client {
             };
             tries.last_retry = pace;
             drop(permit);
-            let why = match refusal.pause() {
+            let why = match refusal.pause().filter(|asked| !asked.is_zero()) {
                 Some(_) => messages::SERVICE_ASKED,
                 None => messages::ATTEMPT_FAILED,
             };

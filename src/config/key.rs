@@ -96,11 +96,19 @@ impl ApiKey {
                 let text = text.expose_secret();
                 Ok(text.trim_start_matches('\u{feff}').trim().into())
             }
-            // The name may be the key itself, so no error shows it.
+            // The name may be the key itself, so the error of a file that cannot be read does not show
+            // it.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",
             ),
+            Err(error) if error.kind() != ErrorKind::InvalidData && is_like_a_key(path) => {
+                fail(&format!(
+                    "its file cannot be read: {}; if the name is the API key itself, it belongs into \
+                     DOCPLATFORM_API_KEY",
+                    io_words(&error)
+                ))
+            }
             Err(error) if error.kind() == ErrorKind::InvalidData => fail(&format!(
                 "the file of the API key is not UTF-8 text: save it as UTF-8: {shown}"
             )),

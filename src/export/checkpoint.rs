@@ -20,7 +20,8 @@ const CHECKPOINT_VERSION: u32 = 1;
 /// not make it longer than this.
 const MAX_TEXT: usize = 257 * 1024 * 1024;
 /// How many of the last rows a checkpoint contains if rows have a key, so that the next part finds
-/// rows that come twice: two full pages of visitors, in some 8 KB of text.
+/// rows that come twice: two full pages of visitors, in some 8 KB of text. It has more only where
+/// the next answers may repeat more.
 pub const RECENT: usize = 500;
 /// Bytes of a row, before base64.
 const ROW_BYTES: usize = 12;

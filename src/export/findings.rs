@@ -36,7 +36,7 @@ pub enum Finding {
     /// The service left out the rows after these, and does not list them.
     CutOff {
         rows: usize,
-        /// The days of the listing, if both ends are known.
+        /// The days of the listing, if both ends are whole days.
         days: Option<Slice>,
     },
     /// The two periods of a comparison differ much in length.
@@ -119,11 +119,12 @@ impl fmt::Display for Finding {
                 let of = days
                     .map(|days| format!(" of {}", Period::of(days).name()))
                     .unwrap_or_default();
-                let advice = match days.is_some_and(|days| days.count() == 1) {
-                    true => {
+                let advice = match days.map(|days| days.count()) {
+                    Some(1) => {
                         "choose rows by their source or status, or count the rows of feedback, which has all"
                     }
-                    false => "read shorter periods, such as each day, to get more",
+                    Some(_) => "read shorter periods, such as each day, to get more",
+                    None => "read shorter periods to get more",
                 };
                 write!(
                     f,

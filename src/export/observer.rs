@@ -15,7 +15,7 @@ pub trait ExportObserver: Observer {
     /// A page of these rows came.
     fn rows(&self, _rows: Rows, _days: Option<Slice>) {}
 
-    /// Findings that a page had for the first time.
+    /// Findings that are new: of a page, or of the two periods of a comparison.
     fn found(&self, _findings: Vec<Finding>) {}
 }
 

@@ -64,7 +64,8 @@ pub struct Pager {
     /// The error that ended the export: the service broke its paging rule, or a strict export found
     /// something.
     broken: Option<Error>,
-    /// The latest page was full, and its rows had no repeats and nothing extra, so the offset of the next one is known.
+    /// The latest page was as long as the paging asks, and its rows had no repeats and nothing
+    /// extra, so the offset of the next one is known.
     is_predictable: bool,
     ahead: VecDeque<PendingPage>,
     seen: Seen,
@@ -285,7 +286,9 @@ impl Pager {
         {
             return Err(Error::new(
                 Kind::Pagination,
-                format!("the export is strict, so this is an error and not a warning: {finding}"),
+                format!(
+                    "the export is strict, so it stops before a page that would otherwise only cause a warning: {finding}"
+                ),
             ));
         }
         let most = self

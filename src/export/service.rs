@@ -91,7 +91,7 @@ impl ServicePages {
     }
 
     /// Fetches a page without parsing it. If the service finds the cursor and the dates too long,
-    /// this request and all later ones send the cursor alone.
+    /// this request and all later ones with a cursor send the cursor alone.
     async fn fetch_page(
         &self,
         wanted: &PageRequest,

@@ -87,7 +87,8 @@ pub async fn write(
     let result = super::write(client, project, to, prompt, noted, observer).await;
     // Waits until the notes are on the disk, in case the caller ends its process now. A call whose
     // deadline passed while the store was locked has none, and waits no longer. Where the store is
-    // locked only now, the notes are written after the call, or fail.
+    // locked only now, the call waits for as long as its deadline again. After that the notes are
+    // written without it, or fail.
     let written = match creating.noted.load(Ordering::Relaxed) {
         true => {
             let store = &names.0.store;
@@ -100,9 +101,13 @@ pub async fn write(
         Ok(job) => {
             if let Some(fault) = fault {
                 let (id, why) = (job.id.as_str(), fault.message.to_string());
+                let lacks = match fault.deadline_exceeded {
+                    true => "has not recorded it yet",
+                    false => "could not record it",
+                };
                 let text = format!(
-                    "the request under the name {key} was carried out for job {}, but the store could not record it \
-                     ({why}): its outcome counts as unknown until that is recorded",
+                    "the request under the name {key} was carried out for job {}, but the store {lacks} ({why}): its outcome \
+                     counts as unknown until that is recorded",
                     safe(id, MAX_SEGMENT),
                 );
                 let fields = about(client, &key, Some(id)).with(&fault);
@@ -271,7 +276,9 @@ fn taken(key: &OnceKey, creation: Creation, is_ours: bool) -> Error {
     let job = creation.job.map(|job| job.id);
     let outcome = match &job {
         Some(id) => format!("its job is {}", safe(id, MAX_SEGMENT)),
-        None => "it is unknown whether it was carried out: look on the platform".to_owned(),
+        None => {
+            "whether it was carried out is not known, or not yet: look on the platform".to_owned()
+        }
     };
     let begun = timestamp(creation.begun);
     let what = match is_ours {

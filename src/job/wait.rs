@@ -51,7 +51,8 @@ pub struct Wait<T = Duration, I = T> {
     pub check: bool,
     /// Statuses that end the wait besides those of [`Job::is_final`].
     pub also_final: Vec<String>,
-    /// The time for which a final status may be the old one, unless a poll has shown another.
+    /// The time for which a final status may be the old one, unless a poll has shown one that
+    /// is not final.
     pub settle: T,
 }
 
@@ -127,16 +128,17 @@ pub struct Target {
     pub id: Segment,
     /// Its last snapshot, if there is one.
     pub last: Option<Job>,
-    /// Whether the first poll comes after an interval, because the job was only just written to.
+    /// Whether the first poll comes after an interval, because the job was just written to,
+    /// or found under its name.
     pub rest_first: bool,
-    /// Its prompt, if this call sent it: no error of a poll may show it.
+    /// The prompt that this call was given, if it has one: no error of a poll may show it.
     pub prompt: Option<Arc<str>>,
-    /// Whether it has a name of `once=`. A batch does not say so.
+    /// Whether `run_job` has given it a name of `once=`.
     pub is_named: bool,
 }
 
 impl Target {
-    /// The target of a job that was only just created or written to.
+    /// The target of a job that was just created or written to, or found under its name.
     pub fn just_written(job: Job, prompt: Prompt) -> Self {
         let (project, id) = (job.project.clone(), job.id.clone());
         Self {
@@ -150,8 +152,9 @@ impl Target {
     }
 }
 
-/// Polls until the job is final. If this call wrote to the job, each error has the outcome of that
-/// write, and not that of a poll: a poll that was not sent does not allow another write.
+/// Polls until the job is final. If this call was to write to the job, each error says that the write
+/// has happened, and not what became of a poll: a poll that was not sent does not allow another
+/// write.
 pub async fn wait(
     client: &Client,
     mut target: Target,
@@ -300,8 +303,13 @@ async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
 fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
     let (id, last) = (&target.id, target.last.as_ref());
     let status = last.map_or("never seen", |job| job.status.as_str());
+    let said = match last {
+        // No message followed a final status, so only a poll could say more.
+        Some(job) if wait.ends_at(job) && !target.rest_first => "could not be read within",
+        _ => "was not final after",
+    };
     let mut message = message![format!(
-        "job {} was not final after {} s (last status: {}",
+        "job {} {said} {} s (last status: {}",
         id.shown(),
         wait.timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),

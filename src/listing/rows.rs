@@ -16,7 +16,7 @@ use crate::listing::read::RowSeed;
 pub struct Row<'a> {
     pub(crate) rows: &'a Rows,
     pub(crate) at: usize,
-    /// The days that the row covers, in a table of several slices.
+    /// The days that the row covers, if the rows name their days.
     pub days: Option<Slice>,
     /// The values of the row that have no column, or do not fit theirs. A row that is not an object
     /// is here whole.

@@ -10,7 +10,7 @@ use crate::dates::slices::Every;
 use crate::job::Prompt;
 use crate::job::batch::Task;
 use crate::job::once::{self, OnceName};
-use crate::listing::endpoint::{ENDPOINTS, Endpoint};
+use crate::listing::endpoint::{ENDPOINTS, Endpoint, PagedBy};
 use crate::listing::page::Totals;
 use crate::python::dates;
 use crate::python::prelude::*;
@@ -23,16 +23,19 @@ pub fn _safe(text: &str, most: usize) -> String {
     safe(text, most)
 }
 
-/// The endpoints, for the command line: name, largest page, whether there are totals, whether the
-/// counts add up, and filters.
+/// An endpoint for the command line: name, largest page, whether there is only one page, whether
+/// there are totals, whether the counts add up, and filters.
+type EndpointFacts = (&'static str, u32, bool, bool, bool, &'static [&'static str]);
+
 #[pyfunction]
-pub fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static str])> {
+pub fn _endpoints() -> Vec<EndpointFacts> {
     ENDPOINTS
         .iter()
         .map(|one| {
             (
                 one.name,
                 one.max_page_size,
+                one.paged_by == PagedBy::Nothing,
                 one.totals,
                 one.adds_up,
                 one.filters,

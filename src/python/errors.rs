@@ -60,6 +60,8 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Object<'_>> {
     let attempts = error.attempts.iter().map(|one| attempt_to_py(py, one));
     let attempts = PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?;
     exception.setattr("attempts", attempts)?;
+    let sent = error.attempts.iter().filter(|attempt| attempt.sent).count();
+    exception.setattr("_sent", sent)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
     exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
     // Only the classes that document these attributes have them.

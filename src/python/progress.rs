@@ -1,5 +1,5 @@
-//! The progress of a call, which `docplatform._hooks.progress` shows. An error in it never ends the
-//! call.
+//! The progress of a call, which `docplatform._hooks.progress` shows. An error of the display
+//! never ends the call. A warning that Python makes an error does.
 
 use jiff::Timestamp;
 

@@ -119,7 +119,7 @@ fn advice(advice: &Advice) -> String {
         }
         Advice::FetchSlices { listing, every } => {
             let sync = sync(listing, Some(every), true);
-            return format!("give every= with their length, or fetch whole ones with {sync}");
+            return format!("give every= for days or weeks, or fetch whole ones with {sync}");
         }
         Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
         Advice::EndAtStatus { status, job } => return end_at(&quoted(status), &quoted(job)),

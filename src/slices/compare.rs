@@ -154,7 +154,7 @@ pub async fn compare(
         if period.days.to > client.today() {
             running.push(period.days.to);
             warnings.push(format!(
-                "{name} is not over, so its numbers are of fewer days"
+                "{name} is not over, so its numbers are of a part of it"
             ));
         } else if reader.is_open(of, project, period.days).await? {
             warnings.push(format!(

@@ -106,7 +106,7 @@ impl StoreQuery {
                 None => {
                     let name = self.of.endpoint.name;
                     let lacks = match self.of.content {
-                        Content::Pages => format!("{} has no {name}", self.store),
+                        Content::Pages => format!("{} has no rows of {name}", self.store),
                         Content::Totals => format!("{} has no totals of {name}", self.store),
                     };
                     let advice = fill(self.of, self.every);
@@ -166,7 +166,7 @@ impl StoreQuery {
                 others.len(),
                 Period::of(other.days).name()
             ),
-            None if found.is_empty() => format!(" (it has no {name} of this project)"),
+            None if found.is_empty() => format!(" (it has no rows of {name} of this project)"),
             None => String::new(),
         };
         let what = format!(

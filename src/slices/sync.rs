@@ -44,7 +44,7 @@ pub struct SyncScope {
 /// Counts of slices, requests and rows.
 #[derive(Debug, Default, PartialEq)]
 pub struct SyncCounts {
-    /// Slices in all, over all projects.
+    /// Slices in all, of each project and listing.
     pub slices: u64,
     /// Slices that the store had already.
     pub cached: u64,
@@ -72,7 +72,7 @@ pub struct FailedSlice {
 #[derive(Debug, Default)]
 pub struct Sync {
     pub filled: SyncCounts,
-    /// The slices that failed without ending the sync.
+    /// The slices that failed, but for one whose error is in `ended`.
     pub failures: Vec<FailedSlice>,
     /// Whether it gave up after failures in a row.
     pub gave_up: bool,
@@ -107,8 +107,8 @@ impl<'a> Queue<'a> {
     }
 
     /// The next slice, and whether another slice of its project and listing has failed. After a
-    /// failure the next slice is chosen at random. Otherwise one slice that always fails would
-    /// block the others.
+    /// failure the next slice is chosen at random. Otherwise three that always fail would block the
+    /// others.
     fn next(&mut self, failing: bool) -> Option<(DueSlice<'a>, bool)> {
         let doubtful = self.due.is_empty();
         let queue = if doubtful {

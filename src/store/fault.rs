@@ -37,7 +37,7 @@ pub enum Fault {
     Damaged(String),
     /// An export was deleted meanwhile.
     Deleted(i64),
-    /// A call's deadline ended before it answered.
+    /// It did not answer in the time that a call gave it.
     Late,
     /// No thread can be started for it.
     Thread(String),
@@ -112,7 +112,7 @@ impl Fault {
             Self::LogAlone(how) => {
                 format!(
                     "it is {how}, but its log (the same name and -wal at its end) is there, with what was written last: put the \
-                     file back beside it, or move the log away to begin a new store, without the names of jobs and the requests of this one"
+                     file back beside it, or move the log away to go on without what is in it, such as the names of jobs"
                 )
             }
             Self::NotAFile(what) => format!("it is {what}; give the path of a file"),
@@ -153,7 +153,7 @@ impl Fault {
                 format!("export {export} was deleted meanwhile: start it again")
             }
             Self::Late => {
-                format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}")
+                format!("it did not answer in time; nothing is lost. {LOCKED}")
             }
             Self::Thread(error) => format!("no thread can be started for it: {error}"),
         };

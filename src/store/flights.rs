@@ -48,7 +48,7 @@ impl Exports {
         queue
     }
 
-    /// The right to fetch a page, unless it is in the store or another process has that right.
+    /// The right to fetch a page, unless it is in the store or the right is taken.
     pub async fn claim(&self, export: i64, offset: u64) -> Result<PageClaim> {
         let client = Arc::clone(&self.0);
         let claim = move |connection: &mut Connection| {

@@ -31,7 +31,7 @@ pub(super) fn take_sync(store: &Path) -> Result<Option<SyncLock>, Fault> {
     Ok(take(&beside(store, "-sync"))?.map(LockedFile::keep))
 }
 
-/// A locked file that is removed with its lock.
+/// A locked file. On Unix it is removed with its lock.
 #[derive(Debug)]
 pub struct FileLock {
     file: LockedFile,

@@ -113,7 +113,7 @@ pub(super) fn forking() -> bool {
     FORKING.load(Ordering::Acquire) > 0
 }
 
-/// Called before a fork, on the thread that forks. Waits until no store is open, but not for ever,
+/// Called before a fork, on the thread that forks. Waits until no connection is open, but not for ever,
 /// and lets none be opened until the fork is over.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);

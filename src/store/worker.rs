@@ -26,7 +26,7 @@ const MAX_LOG_REMOVALS: u32 = 6;
 /// Whether the runtime is about to end. Its end drops calls, whose notes it would drop, too.
 static RUNTIME_ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Gives the work that comes from now on threads of its own.
+/// From now on, a store that needs a thread gets one of its own.
 pub fn leave_runtime() {
     RUNTIME_ENDS.store(true, Ordering::Release);
 }

@@ -20,7 +20,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a range that is one slice.
+    /// The layout of rows that do not name their days.
     pub fn of(fields: &'static [Field]) -> Self {
         Self {
             days: false,

@@ -131,7 +131,7 @@ impl Table {
         builder.finish()
     }
 
-    /// The days of each of these rows; `None` in a table of one slice.
+    /// The days of each of these rows; `None` if the rows do not name their days.
     pub fn days(&self, rows: Range<usize>) -> impl Iterator<Item = Option<Slice>> + Clone {
         let first = self.slices.partition_point(|(end, _)| *end <= rows.start);
         let mut rest = self.slices.get(first..).unwrap_or_default();

@@ -86,6 +86,12 @@ def test_pages_have_the_size_that_the_service_grants_for_the_listing(cli: Cli) -
         assert (ended.status, "1<=x<=100" in ended.err) == (2, True)
 
 
+def test_a_listing_of_one_page_has_an_exact_cost(cli: Cli) -> None:
+    planned = cli(*export("feedback_by_page", "--max-rows", "500"), "--dry-run")
+    assert ("requests\t1\n" in planned.out, "exact\tyes\n" in planned.out) == (True, True)
+    assert planned.err == "Nothing was sent.\n"
+
+
 @pytest.mark.row("M10")
 def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) -> None:
     line = export("feedback_by_page", "--page-size", "10")

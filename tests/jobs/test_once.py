@@ -113,7 +113,11 @@ def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
         with pytest.raises(UnconfirmedWriteError):
             create(face, client)
     other = face.client(stub, store=store, organization="acme")
-    says = 'resolve_once("docs-1.4", "job-1")' if known else "it is unknown whether it was carried out"
+    says = (
+        'resolve_once("docs-1.4", "job-1")'
+        if known
+        else "whether it was carried out is not known, or not yet"
+    )
     with pytest.raises(UnconfirmedWriteError, match=re.escape(says)) as caught:
         create(face, other)
     assert (caught.value.outcome, other.stats.requests) == ("unknown", 0)

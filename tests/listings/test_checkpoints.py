@@ -1,4 +1,4 @@
-"""Checkpoints: an error carries one, the query comes from it, and another service refuses it, and refused where they do not belong."""
+"""Checkpoints: an error carries one, the query comes from it, and another service refuses it."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_no_key_and_no_service_is_needed(client: Client, stub: StubServer, store
     [
         (
             {},
-            "the range as a whole is missing (it has no visitors of this project)",
+            "the range as a whole is missing (it has no rows of visitors of this project)",
             'client.visitors(date_from="2024-01-01", date_to="2024-02-01", project_id="demo").collect()',
         ),
         (
@@ -239,7 +239,7 @@ def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
         client.visitor_totals(**JANUARY)
     with pytest.raises(
         ValueError,
-        match=r'no visitors yet; fill it with client\.sync\(\.\.\., listing="visitors", every=None\)',
+        match=r'no rows of visitors yet; fill it with client\.sync\(\.\.\., listing="visitors", every=None\)',
     ):
         read_visitors(store, **JANUARY)
     with pytest.raises(ValueError, match="no visitors of this base_url yet"):

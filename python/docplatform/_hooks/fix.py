@@ -107,7 +107,7 @@ async def _work(
         "date_from": str(some.date_from),
         "date_to": str(some.date_to),
         "project_id": some.project_id,
-        "requests": sum(len(error.attempts) for error in refused.values())
+        "requests": sum(getattr(error, "_sent", 1) for error in refused.values())
         + sum(table.requests for table in tables.values()),
         "warnings": warnings,
         "order": "the costliest problem first",

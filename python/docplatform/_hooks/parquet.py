@@ -50,7 +50,7 @@ def read_note(module: str, path: str | os.PathLike[str]) -> str | None:
         look = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(str(path))}) WHERE decode(key) = '{_KEY}'"  # noqa: S608
         try:
             row = connection.execute(look).fetchone()
-        except duckdb.InvalidInputException:
+        except duckdb.Error:
             return None
     return None if row is None else str(row[0])
 

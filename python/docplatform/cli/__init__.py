@@ -20,7 +20,7 @@ NEEDED = ("click", "rich")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code: one of :class:`docplatform.cli.exits.Exit`, or for ``stub --run`` that
-    of its command."""
+    of its command, 127 if it cannot be started, and 128 plus the number of a signal that ended it."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     output.ready(json="--json" in given)
     try:

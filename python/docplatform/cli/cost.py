@@ -60,11 +60,12 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
             if slices and query.get("every") is not None:
                 plan = client._plan(method, **ends, every=query["every"], by_path=True)
                 slices = len(plan.slices)
-            size = query.get("page_size", ENDPOINTS[method].page_size)
-            doubts = [_floor(size, becomes_estimate=False)]
+            endpoint = ENDPOINTS[method]
+            size = query.get("page_size", endpoint.page_size)
+            doubts = [] if endpoint.is_one_page else [_floor(size, becomes_estimate=False)]
             if session.store is not None and not session.refresh:
                 doubts.append("Final rows that the store has cost no request.")
-            tell(session, client, [Plan(slices, 0, not slices, None, ())], doubts)
+            tell(session, client, [Plan(slices, 0, not slices or not doubts, None, ())], doubts)
     if is_planned:
         show(session, ends, listings=[method], every=query.get("every"))
 

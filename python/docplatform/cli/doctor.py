@@ -44,7 +44,7 @@ PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 UNSAID = "the service did not say"
 NO_ANSWER = "not checked, because there is no answer that tells"
-SPENT = "wait: the requests of this hour are spent"
+SPENT = "wait: the requests of this hour are spent, or the service asked for a pause"
 SERVICE, KEY, PROJECT = "service", "key accepted", "project found"
 """The findings about an answer."""
 
@@ -198,7 +198,7 @@ def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **whe
             {"api_key": "any", "base_url": "http://127.0.0.1", "project_id": "any", **settings},
             opens=name != "address",
         )
-    except ValueError as error:
+    except (ValueError, DocPlatformError) as error:
         return Finding(name, "wrong", phrases.sentence(error, where=where), advice)
     return Finding(name, "ok", shown)
 
@@ -256,7 +256,7 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     for listing in [*ENDPOINTS][1:]:
         if spent:
             found.append(
-                Finding(listing, "unknown", "not checked, because the requests of this hour are spent")
+                Finding(listing, "unknown", "not checked, because the service takes no requests now")
             )
             continue
 

@@ -36,7 +36,7 @@ MEANINGS = {
     Exit.KEY: "the API key is missing, cannot be used, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit, the request budget or the budget of new jobs is spent",
     Exit.JOB_FAILED: "the job failed, or several jobs failed in different ways",
-    Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running (or was never seen), and `job wait` waits for it again",
+    Exit.WAIT_TIMED_OUT: "the job was not final in time; it may keep running, and `job wait` waits for it again",
     Exit.UNCONFIRMED: "a write whose outcome is unknown, or whose answer cannot be used, or of several jobs one that could not be read: look on the platform before you run it again",
     Exit.BUSY: "another sync is filling the store, and this one does not wait for it",
     Exit.INTERRUPTED: "interrupted",
@@ -151,7 +151,7 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     # A wait that timed out says itself whether its job keeps running.
     says = (docplatform.NotFoundError, docplatform.WaitTimeoutError)
     if job is not None and not job.is_final and not isinstance(error, says):
-        lines.append(phrases.goes_on(again, job=job.id))
+        lines.append(phrases.goes_on(again, job=job.id, runs=job.status == "active"))
     for line in dict.fromkeys(lines):
         say(shown(line))
     return code

@@ -23,7 +23,7 @@ def check(path: Path | None, *, force: bool, json: bool) -> None:
         check_printing()
     if path is None:
         if json:
-            raise click.UsageError("--json and -o - both use standard output: name a file with -o")
+            raise click.UsageError("the result and --json both use standard output: name a file with -o")
         return
     if path.is_dir():
         raise Refusal(f"{path} is a directory: name a file")

@@ -184,7 +184,7 @@ def _same(name: str, other: str) -> bool:
 
 def once_name(days: Days, row: dict[str, Any]) -> str:
     """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long, has
-    odd characters, or is a phrase that looks like a page is cut, and ends in a digest."""
+    odd characters, or is a phrase that looks like a page ends in a digest; a long one is cut before it."""
     whole = f"fix:{days.written}:{row['query'] or row['path']}"
     name = quotable(plain(whole))
     if name == whole and len(name.encode()) <= MAX_ONCE and not (row["query"] or "").startswith("/"):

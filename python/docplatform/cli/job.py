@@ -225,7 +225,7 @@ def message(
         if not wait:
             found = client.send_message(job, text, once=name)
             if name is None or client.stats.requests:
-                _print_id(session, found, runs=True)
+                _print_id(session, found, runs=not found.is_final)
             else:
                 line = f"The message of the name {shown(name)} was sent before; nothing was sent."
                 _print(session, found, _printed(found.id), line)
@@ -377,7 +377,7 @@ def _create(session: Session, prompt: str, name: str | None) -> None:
 
 
 def _print_id(session: Session, job: Job, *, runs: bool) -> None:
-    """Prints the id of a job without waiting for it. ``runs``: the service has just said that it runs."""
+    """Prints the id of a job without waiting for it. ``runs``: whether an answer has just shown it running."""
     _print(session, job, _printed(job.id), phrases.goes_on(session.again, job=job.id, runs=runs))
 
 

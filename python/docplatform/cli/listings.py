@@ -20,6 +20,8 @@ class Endpoint(NamedTuple):
     """The name of the client's method."""
     page_size: int
     """The most rows of a page."""
+    is_one_page: bool
+    """Whether there is only one page, which may be cut off."""
     has_totals: bool
     """Whether it counts people and AI agents; else it can be exported slice by slice."""
     adds_up: bool

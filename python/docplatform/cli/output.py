@@ -281,4 +281,4 @@ class _Counts:
         self._progress.update(f"{self._text}: {done:,} {self._of}", counting=True)
 
     def waits(self, why: str, until: datetime | None) -> None:
-        """Prints nothing: the wait is logged, and the log is shown."""
+        """Prints nothing: the wait is logged, and the log is shown, unless ``--quiet`` is given."""

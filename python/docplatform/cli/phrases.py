@@ -116,7 +116,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     ),
     "FetchRange": _fetch,
     "FetchSlices": lambda _, listing, every: (
-        f"give --every with their length, or fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
+        f"give --every for days or weeks, or fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
     ),
     "FewerCalls": "run it again",
     "FillStore": lambda _, listing, every, by_path: (
@@ -142,7 +142,10 @@ def resolve(again: Again, *, name: str, job: str | None = None, exists: bool = F
     sent, never = ("the job", "--never-created") if job is None else ("the message", "--never-sent")
     found = _once(again, name, "--job", job or "ID")
     if job is not None and exists:
-        return f"To use what was done under this name: `{found}`, then run this again. To do it again, use another name."
+        return (
+            f"To use what was done under this name: `{found}`, then run this again. To do more, write to the job "
+            f"(`{again('job', 'message', job=job)}`), or use another name where the command takes one."
+        )
     how = (
         f"Find the job on the platform, and record it: `{found}`"
         if exists

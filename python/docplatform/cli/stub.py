@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ALWAYS = 1_000_000
 """How often a failure comes if no number is given."""
 JOBS = 1_000
-"""How many jobs fail if no number is given."""
+"""How many jobs fail, or are never final, if no number is given."""
 NOT_FOUND = 127
 """The exit code of a command that cannot be started."""
 SIGNALLED = 128

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
-from docplatform import DocPlatformError, SyncError
+from docplatform import DocPlatformError, SyncError, SyncReport
 from docplatform.cli import cost, exits, output
 from docplatform.cli.days import PERIODS, both_ends, days_and_projects, every_option, projects_options
 from docplatform.cli.help import Command
 from docplatform.cli.listings import ENDPOINTS, listing_option
 from docplatform.cli.session import Session, with_budget
-
-if TYPE_CHECKING:
-    from docplatform import SyncReport
 
 EXAMPLES = """\b
 From cron, every hour; the next run fetches what the budget did not allow:
@@ -104,7 +101,7 @@ def sync(
                     progress=True,
                 )
         except DocPlatformError as error:
-            if error.report is not None:
+            if isinstance(error.report, SyncReport):
                 printed(error.report, error)
             raise
         printed(report)

@@ -220,6 +220,10 @@ def begin_named(target: Target, *, json: bool, more: Sequence[str] = ()) -> Writ
     if target.name is None and target.format_ is None:
         files.check_printing()
         return None
+    if json and target.name in (None, "-"):
+        raise click.UsageError(
+            "--json uses standard output: name a file with -o, or leave out -o - and --format"
+        )
     writer = begin(target, json=json, more=more)
     writer.check()
     return writer

@@ -154,7 +154,8 @@ class Fault:
     after: int = 0
     """How many requests are served before."""
     delay: float | None = None
-    """Seconds before the service's answer. ``None`` is a failure, after the server's own latency."""
+    """Seconds before the service's answer. ``None`` is a failure: an answer comes after the server's own latency, and a
+    closed connection at once."""
 
 
 @dataclass(slots=True)

@@ -308,7 +308,7 @@ impl Pool {
     }
 }
 
-/// Opens the store, if the settings name one. While any store is open, a fork waits. The end of the
+/// Opens the store, if the settings name one. A fork waits while it is worked on. The end of the
 /// process closes it.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     let Some(wanted) = &settings.store else {

@@ -148,7 +148,7 @@ pub fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<(Strin
 }
 
 /// Checks these settings without the environment's, for the command line's `doctor`. With `opens`,
-/// it also opens the store and the connections.
+/// it also opens the store, and reads what connections need.
 #[pyfunction]
 #[pyo3(signature = (settings, *, opens))]
 pub fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::export::file::{self, WrittenFile};
 use crate::export::observer::ExportObserver;
 use crate::export::stream::{ExportStream, Remainder};
@@ -105,11 +105,12 @@ pub fn table(
             let meta = Meta::new(&owner.listing(), &stream, &made);
             let table = tables::wrap(py, made, meta)?.into_bound(py);
             if let Some(error) = broken {
+                let kind = error.kind;
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);
                 carry(&owner, error.value(py), &table)?;
                 if rows > 0 {
-                    add_note(py, &error, &how_to_continue(&owner, ROWS_IN_PARTIAL));
+                    add_note(py, &error, &how_to_continue(&owner, kind, ROWS_IN_PARTIAL));
                 }
                 return Err(error);
             }
@@ -176,8 +177,12 @@ const ROWS_IN_PARTIAL: &str =
 const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost";
 
 /// What to do after an export broke off: `otherwise`, unless the client's store keeps it.
-fn how_to_continue(reader: &Arc<RowReader>, otherwise: &str) -> String {
+fn how_to_continue(reader: &Arc<RowReader>, kind: Kind, otherwise: &str) -> String {
     match reader.kept() {
+        // The same call would fail in the same way.
+        Kept::InStore { .. } if kind == Kind::Pagination => {
+            "what was fetched is in the store".into()
+        }
         Kept::InStore { refresh: false } => {
             "what was fetched is in the store: make the same call again to continue".into()
         }
@@ -258,10 +263,11 @@ fn failed(
     error: Error,
 ) -> PyResult<PyErr> {
     let failed = error.attempts.iter().filter(|attempt| attempt.sent).count() as u64;
+    let kind = error.kind;
     let error = errors::to_py(py, error);
     reader.tell_checkpoint()(error.value(py).as_any())?;
     if stream.requests() > failed {
-        add_note(py, &error, &how_to_continue(reader, NOTHING_KEPT));
+        add_note(py, &error, &how_to_continue(reader, kind, NOTHING_KEPT));
     }
     Ok(error)
 }

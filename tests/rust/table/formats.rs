@@ -59,7 +59,7 @@ fn path(path: &str) -> Rows {
 
 /// Rows: J6.
 #[test]
-fn csv_is_written_as_rfc_4180_has_it() {
+fn csv_is_quoted_as_rfc_4180_has_it() {
     let line = |path: &str| String::from_utf8(write(RAW, &[self::path(path)])).unwrap();
     for (path, written) in [
         ("/plain", "/plain"),

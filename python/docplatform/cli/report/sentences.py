@@ -172,7 +172,7 @@ def _where(report: Report) -> Iterator[Sentence]:
     if any(moved.values()):
         yield [*_sections(found, moved, report.unfinished)]
     elif not report.unfinished:
-        if not any(sides.values()):
+        if not any(sides.values()) and not any(one.way for one in found.sections):
             yield [NOTHING]
         elif any(one.pages > 1 for one in found.sections):
             yield ["No section stands out: the change is the same everywhere, except on single pages."]

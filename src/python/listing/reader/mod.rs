@@ -160,10 +160,9 @@ impl RowReader {
 
     /// Where the pages are kept that came.
     pub fn kept(&self) -> Kept {
-        let has_store = |client: Client| client.settings().store.is_some();
         if !self.state().place().listing.is_known() {
             Kept::Never
-        } else if self.handle.client().is_ok_and(has_store) {
+        } else if self.handle.settings.store.is_some() {
             Kept::InStore {
                 refresh: self.refresh,
             }
