@@ -242,7 +242,7 @@ def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
         match=r'no rows of visitors yet; fill it with client\.sync\(\.\.\., listing="visitors", every=None\)',
     ):
         read_visitors(store, **JANUARY)
-    with pytest.raises(ValueError, match="no visitors of this base_url yet"):
+    with pytest.raises(ValueError, match="no rows of visitors of this base_url yet"):
         read_visitors(store, **JANUARY, base_url="https://docs.example.com")
     with pytest.raises(ValueError, match="both ends"):
         read_visitors(store)

@@ -107,7 +107,7 @@ def test_a_project_that_fails_does_not_stop_the_others(face: Face, store: Path) 
         ((project, first, _, why, _),) = caught.value.failures
         assert (project, first) == ("a", date(2024, 2, 1))
         assert isinstance(why, ResponseError)
-        assert caught.value.report is not None
+        assert isinstance(caught.value.report, SyncReport)
         assert caught.value.report.rows == 9
 
 
