@@ -72,12 +72,13 @@ impl Kind {
 named_enum! {
     /// The outcome of a write that did not return.
     Outcome {
-        /// No byte of the last attempt was written. Each before it was refused, or not written either.
+        /// No byte of the last attempt was written. Each before it was refused, or not written
+        /// either.
         NotSent = "not_sent",
         /// The head of a final answer refused it. Its body may be lost.
         Rejected = "rejected",
-        /// Bytes may have left, and no answer says whether the write happened; or the name of `once=`
-        /// belongs to another owner.
+        /// Bytes may have left, and no answer says whether the write happened; or the name of
+        /// `once=` belongs to another owner.
         Unknown = "unknown",
         /// It happened: the object that was asked for came. It cannot be read, the wait for it
         /// failed, or the call was interrupted.

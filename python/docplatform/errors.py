@@ -52,8 +52,8 @@ class DocPlatformError(Exception):
 
     Attributes:
         outcome: The outcome of a write. For a read it is ``None``, or ``"not_sent"`` if the budget, a store that
-            could not count it, or an earlier 429 or 503 held it back. ``"not_sent"``: nothing was sent, so you may send it
-            again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
+            could not count it, or an earlier 429 or 503 held it back. ``"not_sent"``: nothing of the last attempt was sent,
+            and the service refused any before it, so you may send it again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
             been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
             but its answer cannot be used, or the wait for the job failed.
         attempts: The attempts of the call, oldest first: a tuple of ``Attempt``.
@@ -422,8 +422,8 @@ class WaitTimeoutError(DocPlatformError, TimeoutError):
 
 class BudgetError(DocPlatformError):
     """A budget is spent (``requests_per_hour``, ``jobs_per_hour``), or the service asked a client that has one to wait,
-    and the call would not wait: its text says which. Nothing was sent; or the request was sent and refused with 429, and the
-    ``outcome`` of a write is ``"rejected"``.
+    and the call would not wait: its text says which. Nothing was sent; or an attempt was sent and failed, and it was
+    not sent again. After a 429, the ``outcome`` of a write is ``"rejected"``.
 
     Call again after ``resets_at``, or let the call wait with ``on_budget="wait"``. With a ``store``, what was
     fetched is in it and is not fetched again.

@@ -183,8 +183,8 @@ impl Client {
 
     /// A second handle on connections of its own. It keeps within the same limits: throttle,
     /// permits and the retry quota, and the budget where its store is the same. With a budget in
-    /// another store it does not see this one's 429 of analytics or of a new job. `None` if the change makes it another
-    /// user of the service.
+    /// another store it does not see this one's 429 of analytics or of a new job. `None` if the
+    /// change makes it another user of the service.
     pub fn apart(
         &self,
         settings: impl Into<Arc<Settings>>,

@@ -1,4 +1,5 @@
-//! Jobs that this client, or another under a name, has just created. The service may not find them for some seconds.
+//! Jobs that this client, or another under a name, has just created. The service may not find them
+//! for some seconds.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -96,8 +96,8 @@ impl ApiKey {
                 let text = text.expose_secret();
                 Ok(text.trim_start_matches('\u{feff}').trim().into())
             }
-            // The name may be the key itself, so the error of a file that cannot be read does not show
-            // it.
+            // The name may be the key itself, so the error of a file that cannot be read does not
+            // show it.
             Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
                 "there is no file of the name that it has; if that is the API key itself, it belongs into \
                  DOCPLATFORM_API_KEY",

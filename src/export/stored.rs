@@ -3,7 +3,8 @@
 //!
 //! Whole pages are fetched, counted from the beginning or from the end of a short page, whichever
 //! part is read, so that other readers can use them. Pages that a cursor names are kept only where
-//! the pages before them are. Stored rows come in the pages as they were fetched, with any page size.
+//! the pages before them are. Stored rows come in the pages as they were fetched, with any page
+//! size.
 
 use std::sync::Arc;
 

@@ -32,7 +32,8 @@ const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
 pub struct Job {
     /// The identifier; safe to stand in a path.
     pub id: Segment,
-    /// As the service spells it, or `unknown` where only its id is known. A word this client does not know is not final.
+    /// As the service spells it, or `unknown` where only its id is known. A word this client does
+    /// not know is not final.
     pub status: String,
     /// `source.repository`.
     pub repository: Option<String>,

@@ -152,9 +152,9 @@ impl Target {
     }
 }
 
-/// Polls until the job is final. If this call was to write to the job, each error says that the write
-/// has happened, and not what became of a poll: a poll that was not sent does not allow another
-/// write.
+/// Polls until the job is final. If this call was to write to the job, each error says that the
+/// write has happened, and not what became of a poll: a poll that was not sent does not allow
+/// another write.
 pub async fn wait(
     client: &Client,
     mut target: Target,

@@ -426,8 +426,8 @@ pub fn json_in(value: &Object<'_>) -> PyResult<Value> {
     })
 }
 
-/// JSON as Python data, whole numbers exact, others as floats. A number with more digits than Python
-/// reads is its text.
+/// JSON as Python data, whole numbers exact, others as floats. A number with more digits than
+/// Python reads is its text.
 pub fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Object<'py>> {
     let made = pythonize::pythonize(py, value);
     Ok(made.or_else(|_| pythonize::pythonize(py, &with_long_numbers_as_text(py, value)))?)

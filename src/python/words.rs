@@ -58,7 +58,7 @@ fn advice(advice: &Advice) -> String {
              conditional headers"
         }
         Advice::CallAfter { seconds: None } => {
-            "the service did not say how long to wait: try again in some minutes"
+            "the answer has no Retry-After: try again in some minutes"
         }
         Advice::CallAfter {
             seconds: Some(seconds),
@@ -117,10 +117,11 @@ fn advice(advice: &Advice) -> String {
             let call = fetch(listing, &quoted(project), &range, every, *by_path);
             return format!("fetch them with client.{call}");
         }
-        Advice::FetchSlices { listing, every } => {
-            let sync = sync(listing, Some(every), true);
-            return format!("give every= for days or weeks, or fetch whole ones with {sync}");
-        }
+        Advice::FetchSlices {
+            listing,
+            every,
+            stored,
+        } => return fetch_slices(listing, every, stored.as_deref()),
         Advice::DoNotRepeat {} => "do not send it again: look for it on the platform",
         Advice::EndAtStatus { status, job } => return end_at(&quoted(status), &quoted(job)),
         Advice::FewerCalls {} => "call again, with fewer calls at a time or a longer deadline=",
@@ -184,6 +185,12 @@ fn advice(advice: &Advice) -> String {
 }
 
 /// The call that ends at a status that the client does not know.
+fn fetch_slices(listing: &str, every: &str, stored: Option<&str>) -> String {
+    let give = stored.map(|stored| format!("give every={stored:?}, or "));
+    let sync = sync(listing, Some(every), true);
+    format!("{}fetch whole ones with {sync}", give.unwrap_or_default())
+}
+
 fn end_at(status: &str, job: &str) -> String {
     format!(
         "look at the job on the platform: if it has ended, wait_for_job({job}, final=({status},)) returns it"

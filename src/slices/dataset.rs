@@ -141,9 +141,14 @@ impl SliceSelection {
                 },
                 Period::of(other.days).name(),
             );
+            let is_stored = |every: &Every| others.iter().any(|other| every.is_whole(other.days));
+            let stored = [Every::Month, Every::Week, Every::Day]
+                .into_iter()
+                .find(is_stored);
             let advice = Advice::FetchSlices {
                 listing: self.endpoint.name.to_owned(),
                 every: self.every.as_str().to_owned(),
+                stored: stored.map(|every| every.as_str().to_owned()),
             };
             return refuse(message![what, advice]);
         }

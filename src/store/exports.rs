@@ -210,9 +210,9 @@ impl Exports {
         self.0.store.run(begin).await
     }
 
-    /// Keeps a page whose request began at `asked`, and returns whether the export is whole with it.
-    /// Unless the export was finished before, the page is on the disk when this returns. `date` is
-    /// the service's time, which counts where it is later: this machine's clock may be behind.
+    /// Keeps a page whose request began at `asked`, and returns whether the export is whole with
+    /// it. Unless the export was finished before, the page is on the disk when this returns. `date`
+    /// is the service's time, which counts where it is later: this machine's clock may be behind.
     ///
     /// If another process has fetched the same page, the first one stays, unless this one was
     /// requested with more rows. Dropping the future does not prevent that. `lock` is dropped once

@@ -1,9 +1,10 @@
 //! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes
 //! it.
 //!
-//! A blocking thread does the work, so that waits for locks and the database's disk never hold up the runtime. The file is
-//! opened for the work and closed soon after, so that a fork or a kill can only interrupt the work
-//! itself. Another copy of SQLite in the same process does not see its locks.
+//! A blocking thread does the work, so that waits for locks and the database's disk never hold up
+//! the runtime. The file is opened for the work and closed soon after, so that a fork or a kill can
+//! only interrupt the work itself. Another copy of SQLite in the same process does not see its
+//! locks.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

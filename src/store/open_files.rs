@@ -1,9 +1,9 @@
 //! The connections and locked files that this process has open.
 //!
-//! A fork waits until no connection is open, for some seconds at most. SQLite has locks and mutexes for the whole process,
-//! and a child that inherits them locked would wait for threads that it does not have, or believe
-//! that it holds its parent's locks. The child closes locked files, because a lock lasts as long as
-//! any process has its file open.
+//! A fork waits until no connection is open, for some seconds at most. SQLite has locks and mutexes
+//! for the whole process, and a child that inherits them locked would wait for threads that it does
+//! not have, or believe that it holds its parent's locks. The child closes locked files, because a
+//! lock lasts as long as any process has its file open.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -113,8 +113,8 @@ pub(super) fn forking() -> bool {
     FORKING.load(Ordering::Acquire) > 0
 }
 
-/// Called before a fork, on the thread that forks. Waits until no connection is open, but not for ever,
-/// and lets none be opened until the fork is over.
+/// Called before a fork, on the thread that forks. Waits until no connection is open, but not for
+/// ever, and lets none be opened until the fork is over.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);
     let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| open.connections > 0);

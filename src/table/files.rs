@@ -1,6 +1,6 @@
 //! Files that are whole or not there. They are written without a name if the system can do that,
-//! otherwise under a temporary name, by default in the same folder. After fsync they get their name,
-//! and then the folder gets fsync.
+//! otherwise under a temporary name, by default in the same folder. After fsync they get their
+//! name, and then the folder gets fsync.
 //!
 //! A file without a name disappears with its process, however that ends. A file with a temporary
 //! name, which a file gets for a moment when it replaces another, remains if the process cannot

@@ -137,7 +137,8 @@ advice! {
         by_path: bool
     }
     /// A store has only slices of another length.
-    FetchSlices { listing: String, every: String }
+    /// `stored`: the length of slices that the store has, if it is a usual one.
+    FetchSlices { listing: String, every: String, stored: Option<String> }
     /// A job that failed; `named`: it keeps its name of `once`.
     LookAtJob { named: bool }
     LookBeforeRepeat {}

@@ -199,7 +199,7 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
         (
             "new",
             (*filled, "--every", "month"),
-            "fetch whole ones with docplatform sync, --listing searches and --every month",
+            "give --every week, or fetch whole ones with docplatform sync, --listing searches and --every month",
         ),
         ("other", filled, "was not written by this version as a part of a dataset"),
     ):

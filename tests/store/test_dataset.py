@@ -345,7 +345,7 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
         ({"every": "hour"}, "every must be"),
         (
             {"every": "week"},
-            r"no whole week of visitors, but slices of another length, such as 1 January 2024; .* client\.sync\(\.\.\., listing=\"visitors\", every=\"week\"\)",
+            r"no whole week of visitors, but slices of another length, such as 1 January 2024; give every=\"day\", or fetch whole ones with client\.sync\(\.\.\., listing=\"visitors\", every=\"week\"\)",
         ),
         (
             {"every": "month", "period": "2024-01", "projects": "demo"},

@@ -18,6 +18,7 @@ from docplatform import (
     BudgetError,
     ConfigurationError,
     DocPlatformError,
+    NetworkError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
@@ -326,11 +327,13 @@ def _after(error: DocPlatformError) -> list[Finding]:
             advice = SPENT
         case StatusError() | ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
-        case _:
+        case NetworkError():
             advice = (
                 "check the address, the network and the proxy; if your company has its own certificates, name them "
                 "with --ca-bundle"
             )
+        case _:
+            state, advice = "unknown", "mend the store, or leave it out: the service was not asked"
     unsaid = NO_ANSWER if name == SERVICE else UNSAID
     found = {
         SERVICE: Finding(SERVICE, "ok", "answered; this cost one request"),

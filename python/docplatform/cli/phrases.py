@@ -115,8 +115,8 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         f"look at the job on the platform: if it has ended, `{again('job', 'wait', '--final', status, job=job)}` shows it"
     ),
     "FetchRange": _fetch,
-    "FetchSlices": lambda _, listing, every: (
-        f"give --every for days or weeks, or fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
+    "FetchSlices": lambda _, listing, every, stored: (
+        f"{f'give --every {stored}, or ' if stored else ''}fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
     ),
     "FewerCalls": "run it again",
     "FillStore": lambda _, listing, every, by_path: (

@@ -212,8 +212,10 @@ class Session:
             no_room = isinstance(error, OSError) and not isinstance(error, DocPlatformError)
             # The same command would fail in the same way.
             begins_again = isinstance(error, ValueError) or phrases.has("ReadFromBeginning", error)
+            # Then it is not known what the store could keep.
+            store_failed = type(error) is DocPlatformError
             if self.store is not None:
-                if self.fetches and answered and not begins_again:
+                if self.fetches and answered and not begins_again and not store_failed:
                     advice = (
                         ". With --refresh the next run fetches all of it again."
                         if self.refresh

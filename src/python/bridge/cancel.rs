@@ -32,7 +32,7 @@ impl Running {
     /// write that may have happened is logged as well, because `gather` and `TaskGroup` make new
     /// exceptions without our notes.
     pub fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        // After this the request can no longer leave, so "not sent" is true.
+        // After this the request can no longer leave.
         self.inbox.state().interrupted = true;
         let error = self.await_answer(py, error);
         let (job, runs, write, lost) = {
@@ -130,7 +130,7 @@ impl Running {
 /// caller.
 pub fn of_write(outcome: Outcome, lost: Option<Message>) -> Message {
     let what = match outcome {
-        Outcome::NotSent => "the request was not sent",
+        Outcome::NotSent => "the request was not sent, or not sent again after it was refused",
         Outcome::Rejected => "the service refused the request, and it was not sent again",
         Outcome::Unknown => {
             "the request was under way, and its outcome is unknown: look on the platform before you send it again"

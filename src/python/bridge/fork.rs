@@ -1,5 +1,6 @@
-//! Python's hooks of a fork. Before it, `store/open_files.rs` waits until no connection to a store is open. After
-//! it, [`runtime`](crate::python::bridge::runtime) makes another runtime for the child.
+//! Python's hooks of a fork. Before it, `store/open_files.rs` waits until no connection to a store
+//! is open. After it, [`runtime`](crate::python::bridge::runtime) makes another runtime for the
+//! child.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
