@@ -405,7 +405,7 @@ class JobFailedError(DocPlatformError):
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
-    """The job was not final within the ``timeout`` of the wait. A job that was active keeps running.
+    """The job was not final within the ``timeout`` of the wait. The end of a wait does not stop the job.
 
     ``wait_for_job`` with its id waits for it again; do not create it again. ``job`` is ``None`` if the call
     got an id alone and no poll was answered.

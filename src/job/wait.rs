@@ -332,7 +332,8 @@ fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
             message.push(")");
             message.push(Advice::WaitForJob {
                 job: id.shown(),
-                runs: true,
+                // A failed poll has not shown that it still runs.
+                runs: failure.is_none(),
             });
         }
     }

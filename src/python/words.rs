@@ -58,7 +58,7 @@ fn advice(advice: &Advice) -> String {
              conditional headers"
         }
         Advice::CallAfter { seconds: None } => {
-            "the answer has no Retry-After: try again in some minutes"
+            "the answer has no Retry-After that can be read: try again in some minutes"
         }
         Advice::CallAfter {
             seconds: Some(seconds),
@@ -184,13 +184,14 @@ fn advice(advice: &Advice) -> String {
     text.to_owned()
 }
 
-/// The call that ends at a status that the client does not know.
+/// How to get slices of the wanted length, or the length that is stored.
 fn fetch_slices(listing: &str, every: &str, stored: Option<&str>) -> String {
     let give = stored.map(|stored| format!("give every={stored:?}, or "));
     let sync = sync(listing, Some(every), true);
     format!("{}fetch whole ones with {sync}", give.unwrap_or_default())
 }
 
+/// The call that ends at a status that the client does not know.
 fn end_at(status: &str, job: &str) -> String {
     format!(
         "look at the job on the platform: if it has ended, wait_for_job({job}, final=({status},)) returns it"

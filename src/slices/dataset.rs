@@ -129,7 +129,13 @@ impl SliceSelection {
             .into_iter()
             .filter(within)
             .partition(|one| self.every.is_whole(one.days));
-        if let (None, Some(other)) = (wanted.first(), others.first()) {
+        if let (None, Some(first)) = (wanted.first(), others.first()) {
+            let is_stored = |every: &Every| others.iter().any(|other| every.is_whole(other.days));
+            let stored = [Every::Month, Every::Week, Every::Day]
+                .into_iter()
+                .find(is_stored);
+            let fits = |one: &&FinishedExport| stored.is_some_and(|every| every.is_whole(one.days));
+            let other = others.iter().find(fits).unwrap_or(first);
             let what = format!(
                 "the store has no whole {} of {}{}{}, but slices of another length, such as {}",
                 self.every.as_str(),
@@ -141,10 +147,6 @@ impl SliceSelection {
                 },
                 Period::of(other.days).name(),
             );
-            let is_stored = |every: &Every| others.iter().any(|other| every.is_whole(other.days));
-            let stored = [Every::Month, Every::Week, Every::Day]
-                .into_iter()
-                .find(is_stored);
             let advice = Advice::FetchSlices {
                 listing: self.endpoint.name.to_owned(),
                 every: self.every.as_str().to_owned(),

@@ -151,9 +151,7 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 # -- failures of a poll ------------------------------------------------------------------------
 
 
-def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
-    face: Face, stub: StubServer
-) -> None:
+def test_a_run_whose_first_poll_is_refused_carries_the_new_job(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=401, path="/job/job-1")
     with pytest.raises(AuthenticationError) as caught:
         face.run(face.client(stub).run_job("Fix it", **SOON))

@@ -71,3 +71,9 @@ def test_another_service_is_refused(face: Face, given: StubServer, stub: StubSer
     with pytest.raises(ValueError, match="resume: "):
         face.client(given, base_url=f"{given.url}/api").visitors(resume=checkpoint)
     face.client(given, base_url=f"{given.url}/").visitors(resume=checkpoint)
+
+
+def test_another_listing_is_named(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    with pytest.raises(ValueError, match="resume: the checkpoint is of visitors, so pass it to the method"):
+        client.searches(resume=client.visitors().checkpoint)

@@ -75,6 +75,16 @@ impl PagingArguments {
                     .page_size
                     .is_some_and(|page_size| page_size != place.page_size);
                 let other_begin = self.offset.is_some_and(|offset| offset != place.begin);
+                if place.listing.path != listing.path {
+                    let name = match place.listing.is_known() {
+                        true => place.listing.endpoint().name,
+                        false => &place.listing.path,
+                    };
+                    return Err(PyValueError::new_err(format!(
+                        "resume: the checkpoint is of {}, so pass it to the method that made it",
+                        safe(name, 120)
+                    )));
+                }
                 if place.listing != listing || other_pages || other_begin {
                     return Err(PyValueError::new_err(
                         "resume: the checkpoint belongs to another query: leave out what it contains \
