@@ -228,10 +228,8 @@ impl Failed<'_> {
     }
 
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
-        let mut begin = format!("{}: {}", self.call.name(), self.lead());
-        if attempts.iter().any(|attempt| attempt.sent) {
-            begin = begin.replace(": not sent: ", ": not sent again: ");
-        }
+        let sent = attempts.iter().any(|attempt| attempt.sent);
+        let begin = format!("{}: {}", self.call.name(), self.lead(sent));
         let mut message = message![begin, self.reason()];
         if self.verdict.kind == Kind::UnconfirmedWrite {
             if matches!(self.failure, Failure::Unreadable { body, .. } if is_markup(body)) {
@@ -330,13 +328,14 @@ impl Failed<'_> {
         Some(self.header(self.failure.head()?.request_id.as_deref()?))
     }
 
-    /// The beginning: what matters most about a write.
-    fn lead(&self) -> &'static str {
+    /// The beginning: what matters most about a write. `sent`: whether an attempt has left.
+    fn lead(&self, sent: bool) -> &'static str {
         match (self.verdict.kind, self.verdict.outcome) {
             (Kind::UnconfirmedWrite, Some(Outcome::Applied)) => {
                 "the service did it, but its answer cannot be used: "
             }
             (Kind::UnconfirmedWrite, _) => "the service may or may not have done it: ",
+            (_, Some(Outcome::NotSent)) if sent => "not sent again: ",
             (_, Some(Outcome::NotSent)) => "not sent: ",
             _ => "",
         }

@@ -130,12 +130,14 @@ impl SliceSelection {
             .filter(within)
             .partition(|one| self.every.is_whole(one.days));
         if let (None, Some(first)) = (wanted.first(), others.first()) {
-            let is_stored = |every: &Every| others.iter().any(|other| every.is_whole(other.days));
+            let of_length = |every: Every| {
+                let one = others.iter().find(|one| every.is_whole(one.days))?;
+                Some((every, one))
+            };
             let stored = [Every::Month, Every::Week, Every::Day]
                 .into_iter()
-                .find(is_stored);
-            let fits = |one: &&FinishedExport| stored.is_some_and(|every| every.is_whole(one.days));
-            let other = others.iter().find(fits).unwrap_or(first);
+                .find_map(of_length);
+            let other = stored.map_or(first, |(_, one)| one);
             let what = format!(
                 "the store has no whole {} of {}{}{}, but slices of another length, such as {}",
                 self.every.as_str(),
@@ -150,7 +152,7 @@ impl SliceSelection {
             let advice = Advice::FetchSlices {
                 listing: self.endpoint.name.to_owned(),
                 every: self.every.as_str().to_owned(),
-                stored: stored.map(|every| every.as_str().to_owned()),
+                stored: stored.map(|(every, _)| every.as_str().to_owned()),
             };
             return refuse(message![what, advice]);
         }

@@ -128,12 +128,7 @@ _REPEATED = (
     "api_key_file",
     "ca_bundle",
     "job_path",
-    "store",
-    "requests_per_hour",
-    "reserve",
-    "jobs_per_hour",
-    "settle_days",
-    "organization",
+    *STORE_SETTINGS,
     "final",
 )
 """The options that a command to copy repeats, if it takes them: without them it would reach another service, project or key, or
