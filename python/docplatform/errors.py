@@ -231,7 +231,7 @@ class StatusError(DocPlatformError):
         message: The service's own explanation, if it gave one.
         body: The beginning of the answer. Like the message, it is withheld if it repeats the prompt or the key.
         request_id: The service's ``x-request-id``, if it sent one: name it when you ask the service's support.
-        retry_after: How long the service asked to wait, in seconds; ``None`` if it did not.
+        retry_after: How long the service asked to wait, in seconds, at most a day; ``None`` if it did not.
 
     Example:
         >>> stub.fail_next(status=418, body={"error": "short and stout"})
@@ -370,7 +370,7 @@ class PaginationError(DocPlatformError):
     """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
     end, or lose rows.
 
-    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. Report it to the service; a shorter range or
+    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. The next call asks for that page again, also with a store; ``refresh=True`` asks for all of them. If the error stays, report it to the service; a shorter range or
     ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
     get a ``DataWarning``.
 

@@ -204,18 +204,21 @@ impl Client {
         }
         let head = Box::new(Head::new(status, &incoming.headers, after));
         let success = incoming.status.is_success();
-        let (cap, patience) = match success {
+        let (own, patience) = match success {
             true => (call.cap, until),
             // The head tells that it is a refusal. Its text is worth a moment, and not the whole
             // timeout.
             false => (
-                MAX_ERROR_BODY,
+                Some(MAX_ERROR_BODY),
                 until.min(Instant::now() + MAX_ERROR_BODY_TIME),
             ),
         };
+        let most = self.settings.max_response_bytes;
+        let cap = own.map_or(most, |own| own.min(most));
         let body = match encoding(&incoming.headers) {
             None => {
-                let advised = cap == self.settings.max_response_bytes;
+                // A larger setting helps unless the call's own cap is reached first.
+                let advised = own.is_none_or(|own| most < own);
                 within(patience, read(&mut incoming, cap, advised)).await
             }
             Some(encoding) => {
@@ -323,7 +326,7 @@ enum BodyError {
     Unusable(Message, Bytes),
 }
 
-/// Reads a body of at most `cap` bytes. If `advised`, that is the cap of the caller's settings.
+/// Reads a body of at most `cap` bytes. If `advised`, a larger `max_response_bytes` would help.
 async fn read(incoming: &mut Incoming, cap: usize, advised: bool) -> Result<Bytes, BodyError> {
     let length = incoming.headers.get(CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());

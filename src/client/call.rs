@@ -43,8 +43,8 @@ pub struct Call {
     pub body: Option<Bytes>,
     /// The kind of calls that are throttled together with it.
     pub lane: Lane,
-    /// The largest answer, in bytes.
-    pub cap: usize,
+    /// The largest answer, in bytes, if that is below `max_response_bytes`.
+    pub cap: Option<usize>,
     /// Whether the path is one that the user gave.
     pub is_other: bool,
     /// The user's text. No error shows it, even if the service echoes it.
@@ -53,6 +53,26 @@ pub struct Call {
     pub journal: Option<Arc<dyn Journal>>,
     /// Shares the request with other calls that want the same page.
     pub flight: Option<Arc<dyn SingleFlight>>,
+}
+
+impl Call {
+    /// A read of `path`, with nothing but what every call has.
+    pub(crate) fn read(path: Template, project: Option<Segment>) -> Self {
+        Self {
+            method: Method::GET,
+            lane: Lane::of_read(path.as_str()),
+            path,
+            project,
+            id: None,
+            query: Vec::new(),
+            body: None,
+            cap: None,
+            is_other: false,
+            prompt: None,
+            journal: None,
+            flight: None,
+        }
+    }
 }
 
 /// A note about a write. It outlives the process, and is there whenever the write may have

@@ -1,5 +1,5 @@
-//! Failures in words: log lines, and the errors that users see. Only `not_admitted` decides
-//! something: the outcome.
+//! What became of a call, in words: log lines, and the errors that users see. `not_admitted` decides
+//! the outcome; the errors of throttle, deadline and budget say that the same call may succeed later.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -10,7 +10,6 @@ pub mod throttle;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use http::Method;
 use jiff::civil::Date;
 use tokio::sync::Semaphore;
 
@@ -18,10 +17,10 @@ use crate::budget::{Budget, Ledger};
 use crate::client::keys::Keys;
 use crate::client::new_jobs::NewJobs;
 use crate::client::policy::RetryQuota;
-use crate::client::throttle::{Lane, Throttle};
+use crate::client::throttle::Throttle;
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
-use crate::config::url::{Segment, Template};
+use crate::config::url::Segment;
 use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
 use crate::lock;
@@ -276,24 +275,6 @@ impl Client {
 
     pub(crate) fn jitter(&self) -> f64 {
         (self.shared.jitter)()
-    }
-
-    /// A read of `path`, with nothing but what every call has.
-    pub(crate) fn read(&self, path: Template, project: Option<Segment>) -> Call {
-        Call {
-            method: Method::GET,
-            lane: Lane::of_read(path.as_str()),
-            path,
-            project,
-            id: None,
-            query: Vec::new(),
-            body: None,
-            cap: self.settings.max_response_bytes,
-            is_other: false,
-            prompt: None,
-            journal: None,
-            flight: None,
-        }
     }
 
     /// The project of a call: the one named, or the client's.

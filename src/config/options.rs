@@ -27,7 +27,7 @@ macro_rules! for_each_option {
         $with! {
             /// The API key; from the environment if `None`.
             api_key: Option<SecretString> = None;
-            /// The customer's address; from the environment if `None`.
+            /// The address of the platform's API; from the environment if `None`.
             base_url: Option<String> = None;
             /// The project of calls that name none; from the environment if `None`.
             project_id: Option<String> = None;
@@ -46,7 +46,7 @@ macro_rules! for_each_option {
             proxy: Option<SecretString> = None;
             /// Whether the environment's proxies are used.
             trust_env: bool = true;
-            /// A PEM file of certificates to trust besides the platform's.
+            /// A PEM file of certificates to trust in addition to the system's.
             ca_bundle: Option<PathBuf> = None;
             /// Extra headers. Their values are secrets.
             headers: Vec<(String, SecretString)> = Vec::new();

@@ -154,7 +154,7 @@ impl Template {
     }
 }
 
-/// The customer's base URL: https, or http if it is a loopback literal or `allow_http` is set.
+/// The base URL of the platform's API: https, or http if it is a loopback literal or `allow_http` is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     url: Url,
@@ -184,8 +184,9 @@ impl BaseUrl {
         let Ok(url) = Url::parse(text) else {
             return fail("is not a URL; it looks like \"https://docs-api.example.com\"");
         };
-        let Some(host) = url.host() else {
-            return fail("names no host");
+        let scheme = url.scheme();
+        let Some(host) = url.host().filter(|_| matches!(scheme, "https" | "http")) else {
+            return fail("must start with https:// (or http:// for loopback)");
         };
         if !text.is_ascii() {
             if authority(text).is_ascii() {
@@ -195,9 +196,6 @@ impl BaseUrl {
             return fail(&format!(
                 "has letters outside ASCII; if you trust this host, write it as {shown:?}"
             ));
-        }
-        if !matches!(url.scheme(), "https" | "http") {
-            return fail("must start with https:// (or http:// for loopback)");
         }
         if !url.username().is_empty() || url.password().is_some() || authority(text).contains('@') {
             return fail(
@@ -212,7 +210,7 @@ impl BaseUrl {
             return fail("has a percent sign or an empty step in its path");
         }
         let loopback = is_loopback_literal(authority(text), &host);
-        if url.scheme() == "http" && !loopback && !allow_http {
+        if scheme == "http" && !loopback && !allow_http {
             let why = format!(" {host} is plain http, which would show the API key to the network");
             let advice = Advice::UseHttps {};
             return Err(Error::configuration(message![what, why, advice]));

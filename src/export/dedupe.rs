@@ -2,7 +2,7 @@
 //! short pages: rows with a key ([`Seen`]), rows without one ([`overlap`]), and whole pages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::listing::rows::Identity;
 
@@ -36,22 +36,6 @@ pub(crate) enum Repeat {
     Identical,
     /// Its key was seen, and never with these values.
     Differing,
-}
-
-/// 64 bits without alignment, to save memory: a collected export keeps one for each row.
-#[derive(Debug, PartialEq, Eq)]
-struct Packed([u8; 8]);
-
-impl From<u64> for Packed {
-    fn from(bits: u64) -> Self {
-        Self(bits.to_le_bytes())
-    }
-}
-
-impl Hash for Packed {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(u64::from_le_bytes(self.0));
-    }
 }
 
 /// How many of the first `rows` repeat the last `known` ones. Rows without a key are compared in
@@ -109,7 +93,7 @@ struct SeenRow {
 /// once: of 768 shares, part `k` has `2k + 33` (those between the squares of `k + 16` and
 /// `k + 17`).
 #[derive(Debug)]
-struct ShardedMap<T>([HashMap<Packed, T, Hashed>; 16]);
+struct ShardedMap<T>([HashMap<u64, T, Hashed>; 16]);
 
 impl<T> Default for ShardedMap<T> {
     fn default() -> Self {
@@ -125,11 +109,11 @@ impl<T: Copy> ShardedMap<T> {
     }
 
     fn insert(&mut self, key: u64, value: T) -> Option<T> {
-        self.0.get_mut(Self::part(key))?.insert(key.into(), value)
+        self.0.get_mut(Self::part(key))?.insert(key, value)
     }
 
     fn remove_if(&mut self, key: u64, is_it: impl FnOnce(&T) -> bool) {
-        let (part, key) = (self.0.get_mut(Self::part(key)), key.into());
+        let part = self.0.get_mut(Self::part(key));
         if let Some(part) = part.filter(|part| part.get(&key).is_some_and(is_it)) {
             part.remove(&key);
         }
@@ -151,7 +135,7 @@ pub(crate) struct Seen {
     rows: ShardedMap<SeenRow>,
     /// Earlier rows of those keys, with other values, and the last page that brought each: few,
     /// unless the data moves.
-    earlier: HashMap<Packed, u32, Hashed>,
+    earlier: HashMap<u64, u32, Hashed>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
     pages: VecDeque<SeenPage>,
     count: u32,
@@ -206,8 +190,8 @@ impl Seen {
             Some(last) if last.whole == whole => Repeat::Identical,
             Some(SeenRow { whole, page }) => {
                 let was = Identity { key, whole };
-                self.earlier.insert(was.digest().into(), page);
-                match self.earlier.remove(&row.digest().into()) {
+                self.earlier.insert(was.digest(), page);
+                match self.earlier.remove(&row.digest()) {
                     Some(_) => Repeat::Identical,
                     None => Repeat::Differing,
                 }
@@ -227,7 +211,7 @@ impl Seen {
             for row in rows.unwrap_or_default() {
                 // A row that came again since is forgotten later.
                 self.rows.remove_if(row.key, |last| last.page == oldest);
-                let digest = row.digest().into();
+                let digest = row.digest();
                 if self.earlier.get(&digest) == Some(&oldest) {
                     self.earlier.remove(&digest);
                 }

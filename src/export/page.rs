@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, ready};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 
 use crate::client::observer::Observer;
@@ -25,6 +26,17 @@ pub trait Source: Send + Sync + 'static {
         more: oneshot::Sender<()>,
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>>;
+
+    /// Takes back a page that breaks the paging rule. If the source keeps pages, it gets this one
+    /// from the service when it is wanted again.
+    fn reject(
+        self: Arc<Self>,
+        _days: Option<Slice>,
+        _offset: u64,
+        _observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, ()> {
+        ready(()).boxed()
+    }
 }
 
 /// The page to get.

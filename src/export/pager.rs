@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{self, Repeat, Seen};
@@ -64,6 +65,9 @@ pub struct Pager {
     /// The error that ended the export: the service broke its paging rule, or a strict export found
     /// something.
     broken: Option<Error>,
+    /// The page that breaks the paging rule, until its source has taken it back: its slice and
+    /// offset.
+    faulty: Option<(Option<Slice>, u64)>,
     /// The latest page was as long as the paging asks, and its rows had no repeats and nothing
     /// extra, so the offset of the next one is known.
     is_predictable: bool,
@@ -119,6 +123,7 @@ impl Pager {
             handed: 0,
             finished: place.done,
             broken: None,
+            faulty: None,
             is_predictable: false,
             ahead: VecDeque::new(),
             seen,
@@ -170,10 +175,12 @@ impl Pager {
             self.ahead.clear();
             return Ok(None);
         }
-        if let Some(error) = &self.broken {
-            return Err(error.clone());
-        }
         let listening = self.relay.listen(observer);
+        if let Some(error) = &self.broken {
+            let error = error.clone();
+            self.take_back().await;
+            return Err(error);
+        }
         // Taken out of the queue first: if this future is dropped, so are the requests.
         let mut waiting = std::mem::take(&mut self.ahead);
         let mut next = waiting.pop_front().unwrap_or_else(|| self.ask(0));
@@ -195,10 +202,15 @@ impl Pager {
             }
             came => came?,
         };
+        let page = match self.take_in(came) {
+            Ok(page) => page,
+            Err(error) => {
+                self.broken = Some(error.clone());
+                self.take_back().await;
+                return Err(error);
+            }
+        };
         drop(listening);
-        let page = self
-            .take_in(came)
-            .inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
         if self.is_over()
             || self
@@ -210,6 +222,24 @@ impl Pager {
         }
         self.look_ahead();
         Ok(Some(page))
+    }
+
+    /// Has the source take back the page that breaks the paging rule, if there is one.
+    async fn take_back(&mut self) {
+        if let Some((days, offset)) = self.faulty {
+            let source = Arc::clone(&self.source);
+            source.reject(days, offset, self.relay.asked()).await;
+            self.faulty = None;
+        }
+    }
+
+    /// Notes that the page at this place breaks the paging rule.
+    fn broken(&mut self, what: &str) -> Error {
+        self.faulty = Some((self.position.days(), self.place().offset));
+        Error::new(
+            Kind::Pagination,
+            format!("the service broke its paging rule, so the export stopped: {what}"),
+        )
     }
 
     /// Whether no page comes after this one.
@@ -246,12 +276,10 @@ impl Pager {
         page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
-                return Err(broken("it sent no rows and said that there are more"));
+                return Err(self.broken("it sent no rows and said that there are more"));
             }
             if self.seen.page_again(&identities) {
-                return Err(broken(
-                    "it sent the same page again and said that there are more",
-                ));
+                return Err(self.broken("it sent the same page again and said that there are more"));
             }
         }
         let cursor = self.next_cursor(&page);
@@ -354,11 +382,11 @@ impl Pager {
             return Ok(None);
         }
         let Some(sent) = &page.cursor else {
-            return Err(broken("it sent no cursor and said that there are more"));
+            return Err(self.broken("it sent no cursor and said that there are more"));
         };
-        let cursor = cursor::plain(&place.base_url, sent).map_err(|why| broken(&why))?;
+        let cursor = cursor::plain(&place.base_url, sent).map_err(|why| self.broken(&why))?;
         if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {
-            return Err(broken("it sent a cursor that it had sent before"));
+            return Err(self.broken("it sent a cursor that it had sent before"));
         }
         Ok(Some(cursor))
     }
@@ -417,11 +445,4 @@ impl Pager {
             task,
         }
     }
-}
-
-fn broken(what: &str) -> Error {
-    Error::new(
-        Kind::Pagination,
-        format!("the service broke its paging rule, so the export stopped: {what}"),
-    )
 }

@@ -86,7 +86,7 @@ impl ServicePages {
             query,
             flight,
             is_other: !listing.is_known(),
-            ..self.client.read(path, listing.project()?)
+            ..Call::read(path, listing.project()?)
         })
     }
 

@@ -152,6 +152,31 @@ impl Source for StoredPages {
         }
         .boxed()
     }
+
+    fn reject(
+        self: Arc<Self>,
+        days: Option<Slice>,
+        offset: u64,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, ()> {
+        async move {
+            let rejected = async {
+                let export = self.export(days).await?.id;
+                *self.export.lock().await = None;
+                self.exports.reject(export, offset).await
+            };
+            let deadline = Instant::now() + MIN_TIME_LEFT;
+            let store = &self.exports.0.store;
+            if let Err(fault) = store.within(deadline, rejected).await {
+                let text = format!(
+                    "the store still has a page that breaks the paging rule: {}",
+                    fault.message
+                );
+                observer.note(Note::warning(text, self.service.about().with(&fault)));
+            }
+        }
+        .boxed()
+    }
 }
 
 impl StoredPages {

@@ -46,7 +46,7 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Builds the connections; reads the CA bundle and the platform's trust store, sends nothing.
+    /// Builds the connections; reads the CA bundle and the system's trust store, sends nothing.
     pub fn new(settings: &Settings) -> Result<Arc<Self>> {
         static PROVIDER: Once = Once::new();
         // An error only means that the provider is installed already.

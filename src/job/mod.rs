@@ -156,11 +156,11 @@ pub async fn get(
     prompt: Option<Arc<str>>,
     observer: &dyn JobObserver,
 ) -> Result<(Job, Instant)> {
-    let read = client.read(client.settings().job_path.clone(), Some(project.clone()));
+    let read = Call::read(client.settings().job_path.clone(), Some(project.clone()));
     let call = Call {
         id: Some(id.clone()),
         lane: Lane::Jobs,
-        cap: cap(client),
+        cap: Some(MAX_JOB_BYTES),
         prompt,
         ..read
     };
@@ -186,10 +186,10 @@ async fn write(
         id: to.clone(),
         body: Some(body.into()),
         lane: Lane::Writes,
-        cap: cap(client),
+        cap: Some(MAX_JOB_BYTES),
         prompt: Some(prompt.0),
         journal: creating.clone().map(|creating| creating as _),
-        ..client.read(Template::own(path.to_owned()), Some(project.clone()))
+        ..Call::read(Template::own(path.to_owned()), Some(project.clone()))
     };
     let decode = |answer: &Answer| {
         decode(answer, &project, to.as_ref()).inspect(|job| {
@@ -205,10 +205,6 @@ async fn write(
         client.new_jobs().add(&job.project, &job.id, Instant::now());
     }
     Ok(job)
-}
-
-fn cap(client: &Client) -> usize {
-    client.settings().max_response_bytes.min(MAX_JOB_BYTES)
 }
 
 /// Reads a job from an answer. It must be the `asked` one, if there is one.

@@ -315,7 +315,6 @@ fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
         safe(status, MAX_STATUS),
     )];
     match last {
-        None => message.push("); whether it exists is not known"),
         Some(job) if job.status == STATUS_UNKNOWN => {
             message.push("); whether it has ended is not known");
         }

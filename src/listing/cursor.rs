@@ -5,9 +5,18 @@ use url::Url;
 /// The query parameter for a cursor.
 pub const CURSOR: &str = "cursor";
 
+/// The longest cursor that fits into a URL, in bytes, even if each of them is escaped.
+const MAX_CURSOR: usize = 16 * 1024;
+
 /// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused:
 /// its cursor is not this service's.
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
+    if sent.len() > MAX_CURSOR {
+        return Err(format!(
+            "it sent a cursor of {} bytes, which no URL holds",
+            sent.len()
+        ));
+    }
     let is_whole = ["http://", "https://"].iter().any(|scheme| {
         sent.get(..scheme.len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
@@ -67,6 +76,7 @@ mod tests {
             ("https://docs.example/v1/searches", "without a cursor"),
             ("https://docs.example/?cursor=", "without a cursor"),
             ("https://[", "cannot be read"),
+            (&"x".repeat(MAX_CURSOR + 1), "which no URL holds"),
         ] {
             let refused = plain(BASE, sent).unwrap_err();
             assert!(refused.contains(why), "{sent}: {refused}");

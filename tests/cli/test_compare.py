@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,21 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
     ]
     people = cli("visitors", "compare", "2024-01", "--of", "human", "-q").out.splitlines()
     assert people[-4].split("\t") == ["riser", "/a", "50", "150", "+100 (+200%)"]
+
+
+def _three_risers(date_from: date, date_to: date) -> list[dict[str, Any]]:
+    grown = 300 if date_from.month == 1 else 100
+    counts = {f"/{name}": grown for name in "abc"} | {f"/still/{n}": 100 for n in range(20)}
+    return [{"path": path, "human": n, "ai": n, "total": 2 * n} for path, n in counts.items()]
+
+
+@pytest.mark.stub(visitors=_three_risers)
+def test_a_list_that_is_cut_names_the_number_that_shows_all(cli: Cli) -> None:
+    ended = cli("visitors", "compare", "2024-01", "--of", "human", "-n", "2")
+    assert ended.out.count("\nriser\t") == 2
+    assert "\nPeople: 3 paths rose or fell; -n 3 lists them.\n" in ended.err
+    assert "\nAI agents: 3 paths rose or fell; --of ai -n 3 lists them.\n" in ended.err
+    assert "-n" not in cli("visitors", "compare", "2024-01", "--of", "human", "-n", "3").err
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,9 @@ def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.Mon
     monkeypatch.setenv("NO_PROXY", "docs.invalid")
     assert "HTTPS_PROXY, NO_PROXY set; none is used for this address\n" in cli("doctor").out
     assert "hush" not in ended.out + other.out
+    monkeypatch.delenv("HTTPS_PROXY")
+    monkeypatch.setenv("all_proxy", "http://proxy.example:1")
+    assert "all_proxy, NO_PROXY set; none is used for this address\n" in cli("doctor").out
 
 
 @linux

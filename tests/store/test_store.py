@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import DocPlatformError, UnrecordedJobWarning
+from docplatform import DocPlatformError, PaginationError, SyncError, UnrecordedJobWarning
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
@@ -50,6 +50,31 @@ def test_what_is_resumed_is_not_refreshed(face: Face, stub: StubServer, store: P
     client = face.client(stub, store=store)
     with pytest.raises(ValueError, match="give one of them"):
         client.visitors(resume=client.visitors(**SETTLED).checkpoint, refresh=True)
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        {"searches": [{"searchQuery": "a"}], "nextCursor": "https://other.example/?cursor=1"},
+        {"searches": [{"searchQuery": "a"}], "nextCursor": "x" * 70_000},
+        {"searches": [{"searchQuery": "a"}], "nextCursor": "/searches?limit=1"},
+    ],
+)
+def test_a_cursor_that_leads_nowhere_is_not_kept(face: Face, store: Path, faulty: dict[str, Any]) -> None:
+    with StubServer(searches=[{"searchQuery": name} for name in "abc"]) as stub:
+        client = face.client(stub, store=store)
+        stub.fail_next(status=200, path="/searches", body=faulty)
+        with pytest.raises(PaginationError, match="it sent a cursor") as caught:
+            face.run(client.searches(**SETTLED).collect())
+        assert [row["searchQuery"] for row in caught.value.partial] == ["a"]
+        with pytest.raises(SyncError) as failed:
+            stub.fail_next(status=200, path="/searches", body=faulty)
+            face.run(client.sync("demo", **SETTLED, listing="searches", every="month"))
+        assert isinstance(failed.value.failures[0].error, PaginationError)
+        report = face.run(client.sync("demo", **SETTLED, listing="searches", every="month"))
+        table = face.run(client.searches(**SETTLED).collect())
+        assert ([row["searchQuery"] for row in table], table.requests) == (["a", "b", "c"], 0)
+        assert (report.requests, report.rows, len(stub.requests)) == (1, 3, 3)
 
 
 EXITING = """

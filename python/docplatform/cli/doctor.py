@@ -121,7 +121,8 @@ def _settings(session: Session) -> Iterator[Finding]:
         is_file = session.api_key_file or from_environment
         advice = "correct the file" if is_file else "copy it from the dashboard of your platform"
         yield Finding("API key", "wrong", phrases.sentence(error), advice)
-    found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+    names = (name if name in os.environ else name.lower() for name in PROXIES)
+    found = [name for name in names if os.environ.get(name)]
     proxies = f"{', '.join(found)} set" if found else "none set"
     if address.state == "ok":
         yield _proxy_of(session, proxies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from calendar import monthrange
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
@@ -394,10 +395,12 @@ def _compare(listing: Listing) -> click.Command:
         if writer is None:
             session.say(changes.CHANCE)
             for kind in COUNTS:
-                moved = len(found._movements(kind))
-                if kind != of and moved:
+                moved = Counter(how for _, how in found._movements(kind))
+                most = max(moved.values(), default=0)
+                how = [f"--of {kind}"] * (kind != of) + [f"-n {most}"] * (most > number)
+                if moved and how:
                     session.say(
-                        f"{changes.kinds(found)[kind]}: {count(moved, 'path')} rose or fell; --of {kind} lists them."
+                        f"{changes.kinds(found)[kind]}: {count(moved.total(), 'path')} rose or fell; {' '.join(how)} lists them."
                     )
         session.say(f"It took {count(found.requests, 'request')}.")
 

@@ -159,7 +159,7 @@ impl BaseClient {
         project_id: Option<ProjectId>,
     ) -> Returned {
         let client = self.handle.client()?;
-        let call = client.read(
+        let call = Call::read(
             Template::own(path.to_owned()),
             Some(client.project(project_id.as_deref())?),
         );

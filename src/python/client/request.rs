@@ -54,7 +54,7 @@ impl BaseClient {
                 ),
                 None => (template, project),
             };
-            let call = client.read(template, project);
+            let call = Call::read(template, project);
             let call = Call {
                 is_other: true,
                 lane: if write { Lane::Writes } else { call.lane },

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use docplatform::client::Call;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
 use docplatform::text::message::Advice;
+use http::Method;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
@@ -100,28 +102,35 @@ async fn nothing_partial_is_ever_returned() {
 /// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_answer_beyond_its_cap_is_read_no_further() {
+    const CAP: usize = 1 << 20;
     // A job's cap is its own: no setting raises it.
-    for (of, kind, outcome, is_setting) in [
-        (read(), Kind::Response, None, true),
-        (read(), Kind::Response, None, false),
-        (
-            write(),
-            Kind::UnconfirmedWrite,
-            Some(Outcome::Unknown),
-            true,
-        ),
+    let job = || Call {
+        cap: Some(CAP),
+        ..write()
+    };
+    for (of, setting) in [
+        (read(), CAP),
+        (write(), CAP),
+        (job(), CAP + 1),
+        (job(), CAP),
+        (job(), CAP - 1),
     ] {
+        let (kind, outcome) = match of.method == Method::GET {
+            true => (Kind::Response, None),
+            false => (Kind::UnconfirmedWrite, Some(Outcome::Unknown)),
+        };
+        let helps = of.cap.is_none_or(|own| setting < own);
+        let cap = setting.min(CAP);
         let script = Script::new([reply(200, "start").flood()]);
-        let cap = of.cap;
-        let mut options = options();
-        if is_setting {
-            options.max_response_bytes = cap as u64;
-        }
+        let options = Options {
+            max_response_bytes: setting as u64,
+            ..options()
+        };
         let error = fail(&client_with(&script, &options, 0.0), of).await;
         assert_eq!((error.kind, error.outcome), (kind, outcome));
         let text = error.to_string();
         assert!(text.contains(&format!("larger than {cap} bytes")), "{text}");
-        assert_eq!(advises(&error, Advice::SmallerAnswers {}), is_setting);
+        assert_eq!(advises(&error, Advice::SmallerAnswers {}), helps);
         assert!(error.body.as_deref().unwrap().starts_with("start"));
         assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
         assert_eq!(script.in_flight(), 0);
@@ -132,7 +141,7 @@ async fn an_answer_beyond_its_cap_is_read_no_further() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_of_just_its_cap_is_read() {
     let mut of = read();
-    of.cap = 1024;
+    of.cap = Some(1024);
     let fits = format!("{:>1024}", "7");
     let script = Script::new([reply(200, fits.clone()), reply(200, fits + " ")]);
     let client = client(&script);

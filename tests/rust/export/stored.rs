@@ -6,6 +6,7 @@ use std::sync::Arc;
 use docplatform::client::Client;
 use docplatform::clock::Clock;
 use docplatform::config::Options;
+use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::{Pager, Paging};
@@ -298,6 +299,35 @@ async fn whole_pages_are_fetched_counted_from_the_beginning() {
         asked(&script),
         [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]
     );
+}
+
+/// Rows: E1, E2.
+#[tokio::test]
+async fn a_page_that_breaks_the_paging_rule_is_fetched_again_by_the_next_call() {
+    let site = Site::new(25);
+    let paths = site.paths();
+    let right = |offset: usize| {
+        let rows = &paths[offset..paths.len().min(offset + 10)];
+        let rows: Vec<_> = rows.iter().map(|path| row(path, 1)).collect();
+        page(&rows, 25, offset < 20)
+    };
+    for faulty in [page(&[], 25, true), right(0)] {
+        for prefetch in [0, 1] {
+            let shop = Shop::new();
+            let bodies = [right(0), faulty.clone(), right(10), right(20)];
+            let script = pages(bodies);
+            let read = || {
+                let paging = Paging { prefetch, ..PLAIN };
+                export(shop.pager(&script, january(10, 0), paging))
+            };
+            assert_eq!(read().await.err().unwrap().kind, Kind::Pagination);
+            assert_eq!(script.count(), 2);
+            for _ in 0..2 {
+                assert_eq!(read().await.unwrap().paths, paths);
+                assert_eq!(script.count(), 4);
+            }
+        }
+    }
 }
 
 #[tokio::test]

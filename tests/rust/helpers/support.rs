@@ -285,7 +285,7 @@ pub(crate) fn read() -> Call {
         query: Vec::new(),
         body: None,
         lane: Lane::Jobs,
-        cap: 1 << 20,
+        cap: None,
         is_other: false,
         prompt: None,
         journal: None,

@@ -430,11 +430,12 @@ async fn transient_failures_are_tolerated() {
         (error.kind, recorder.last().is_none()),
         (Kind::WaitTimeout, true)
     );
+    let text = error.to_string();
+    assert!(text.contains("(last status: never seen)"), "{text}");
+    let (job, runs) = ("job_1".to_owned(), false);
     assert!(
-        error
-            .to_string()
-            .ends_with("(last status: never seen); whether it exists is not known"),
-        "{error}"
+        advises(&error, Advice::WaitForJob { job, runs }),
+        "{error:?}"
     );
     let last = error.source.as_ref().unwrap();
     assert_eq!(

@@ -196,7 +196,7 @@ pub(crate) async fn reads(process: &Process, count: u64, analytics: bool) -> Don
         body: None,
         lane,
         is_other: false,
-        cap: 1 << 20,
+        cap: None,
         prompt: None,
         journal: None,
         flight: None,

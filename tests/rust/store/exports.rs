@@ -142,6 +142,22 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
 }
 
 #[tokio::test]
+async fn a_rejected_page_is_the_next_one_to_fetch() {
+    let shop = shop();
+    shop.fetch(&settled(), 3, false).await;
+    let whole = shop.stored_range(&settled()).await.finished.unwrap();
+    // The page is named by any of its rows; after the last row there is none.
+    shop.exports.reject(whole.id, 507).await.unwrap();
+    shop.exports.reject(whole.id, 499).await.unwrap();
+    let stored = shop.stored_range(&settled()).await;
+    let rest = stored.unfinished.unwrap();
+    assert_eq!((stored.finished, rest.id, rest.next), (None, whole.id, 250));
+    let page = shop.page(250, 250, 250, true);
+    assert!(shop.put(rest.id, page, None).await.unwrap(), "it is whole");
+    assert_eq!(shop.fetch(&settled(), 3, false).await, 0);
+}
+
+#[tokio::test]
 async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
     let shop = shop();
     shop.exports
