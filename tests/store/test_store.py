@@ -66,7 +66,7 @@ def test_a_cursor_that_leads_nowhere_is_not_kept(face: Face, store: Path, faulty
         stub.fail_next(status=200, path="/searches", body=faulty)
         with pytest.raises(PaginationError, match="it sent a cursor") as caught:
             face.run(client.searches(**SETTLED).collect())
-        assert [row["searchQuery"] for row in caught.value.partial] == ["a"]
+        assert [row["searchQuery"] for row in caught.value.partial or ()] == ["a"]
         with pytest.raises(SyncError) as failed:
             stub.fail_next(status=200, path="/searches", body=faulty)
             face.run(client.sync("demo", **SETTLED, listing="searches", every="month"))
