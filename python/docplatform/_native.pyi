@@ -160,7 +160,7 @@ class Client:
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
-            longer one raises the error at once, and later calls wait for it. With ``requests_per_hour`` or
+            longer one raises the error at once; later calls wait for it, or raise at once if it ends after their ``deadline``. With ``requests_per_hour`` or
             ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
@@ -1729,8 +1729,8 @@ class Client:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout`` or
-        ``store`` opens connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout``,
+        ``store`` or, with a store, ``organization`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.
@@ -2329,7 +2329,7 @@ def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 # The first days of the whole slices of a range that have begun.
 def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: ...
 
-# Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
+# Of each endpoint its name, the largest page, whether it has only one page, whether it has totals, whether its counts add up, and its filters.
 def _endpoints() -> list[tuple[str, int, bool, bool, bool, list[str]]]: ...
 
 # The change of a site's totals, "rose", "fell" or "hardly changed", the plain change, and the change per "day" or "working day" if that was
@@ -3208,7 +3208,7 @@ class AsyncClient:
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
-            longer one raises the error at once, and later calls wait for it. With ``requests_per_hour`` or
+            longer one raises the error at once; later calls wait for it, or raise at once if it ends after their ``deadline``. With ``requests_per_hour`` or
             ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
@@ -4777,8 +4777,8 @@ class AsyncClient:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout`` or
-        ``store`` opens connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout``,
+        ``store`` or, with a store, ``organization`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.

@@ -436,10 +436,16 @@ fn header(call: &Call, client: &Client, value: &str) -> String {
 /// a prompt of another call.
 fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
-    let prompt = call
-        .prompt
-        .as_ref()
-        .is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_RUN));
+    redact::withhold(text, repeated_secret(client, call.prompt.as_deref(), text))
+}
+
+/// The name of the secret that `text` repeats.
+pub(crate) fn repeated_secret(
+    client: &Client,
+    prompt: Option<&str>,
+    text: &str,
+) -> Option<&'static str> {
+    let prompt = prompt.is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_RUN));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
-    redact::withhold(text, client.secret_in(text).or(prompt))
+    client.secret_in(text).or(prompt)
 }

@@ -20,6 +20,7 @@ use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::page::{Page, Totals};
 use crate::listing::rows::{Identity, Rows};
+use crate::text::message::{Advice, message};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
@@ -312,11 +313,10 @@ impl Pager {
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
+            let stops = format!("the export is strict, so it stops before this page: {finding}");
             return Err(Error::new(
                 Kind::Pagination,
-                format!(
-                    "the export is strict, so it stops before a page that would otherwise only cause a warning: {finding}"
-                ),
+                message![stops, Advice::NotStrict {}],
             ));
         }
         let most = self

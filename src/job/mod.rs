@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::client::messages;
 use crate::client::throttle::Lane;
 use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError};
 use crate::config::url::{Segment, Template};
@@ -161,12 +162,13 @@ pub async fn get(
         id: Some(id.clone()),
         lane: Lane::Jobs,
         cap: Some(MAX_JOB_BYTES),
-        prompt,
+        prompt: prompt.clone(),
         ..read
     };
+    let secret = |text: &str| messages::repeated_secret(client, prompt.as_deref(), text);
     let received = client.fetch(call, &mut client.deadline(), observer).await?;
     let asked = Instant::now() - received.elapsed();
-    let job = received.read(observer, |answer| decode(answer, project, Some(id)))?;
+    let job = received.read(observer, |answer| decode(answer, project, Some(id), secret))?;
     Ok((job, asked))
 }
 
@@ -187,12 +189,13 @@ async fn write(
         body: Some(body.into()),
         lane: Lane::Writes,
         cap: Some(MAX_JOB_BYTES),
-        prompt: Some(prompt.0),
+        prompt: Some(Arc::clone(&prompt.0)),
         journal: creating.clone().map(|creating| creating as _),
         ..Call::read(Template::own(path.to_owned()), Some(project.clone()))
     };
+    let secret = |text: &str| messages::repeated_secret(client, Some(&prompt.0), text);
     let decode = |answer: &Answer| {
-        decode(answer, &project, to.as_ref()).inspect(|job| {
+        decode(answer, &project, to.as_ref(), secret).inspect(|job| {
             observer.job(&job.id, !job.is_final());
             if let Some(creating) = &creating {
                 creating.done(job, &answer.body);
@@ -207,8 +210,14 @@ async fn write(
     Ok(job)
 }
 
-/// Reads a job from an answer. It must be the `asked` one, if there is one.
-fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, DecodeError> {
+/// Reads a job from an answer. It must be the `asked` one, if there is one. Its status, which is
+/// shown, may be no word that repeats a `secret`.
+fn decode(
+    answer: &Answer,
+    project: &Segment,
+    asked: Option<&Segment>,
+    secret: impl Fn(&str) -> Option<&'static str>,
+) -> Result<Job, DecodeError> {
     let raw = json::parse::<Value>(&answer.body)?.value;
     let id = raw.get("id").and_then(Value::as_str);
     let id = id.and_then(|id| Segment::parse("id:", id).ok());
@@ -217,9 +226,14 @@ fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result
             "it is about job {:?}, not the requested one",
             crate::text::safe(id.as_str(), 60)
         ))),
-        (id, _) => Job::from_value(raw, project.clone()).map_err(|reason| DecodeError {
-            reason,
-            is_requested: id.is_some(),
-        }),
+        (id, _) => Job::from_value(raw, project.clone())
+            .and_then(|job| match secret(&job.status) {
+                Some(secret) if !job.is_known() => Err(format!("status: it repeats {secret}")),
+                _ => Ok(job),
+            })
+            .map_err(|reason| DecodeError {
+                reason,
+                is_requested: id.is_some(),
+            }),
     }
 }

@@ -141,11 +141,10 @@ fn advice(advice: &Advice) -> String {
         Advice::LookBeforeRepeat {} => {
             "it is not sent again automatically: look on the platform before you send it again"
         }
+        Advice::NotStrict {} => "without strict=True its rows come with a warning",
         Advice::ProxyLogin { from } => {
-            return format!(
-                "they belong in its URL, in {}",
-                from.as_deref().unwrap_or(PROXIES)
-            );
+            let from = from.as_deref().unwrap_or(PROXIES);
+            return format!("they belong in its URL, in {from}");
         }
         Advice::ReadFromBeginning {} => {
             "read the range from its beginning, with refresh=True where a store has a part of it, and without resume"

@@ -174,7 +174,8 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A row as the service sent it, after its days. `renames`: a field of the service with the name of
+/// A row under the service's names, after its days: a missing field is null, and a time is in UTC.
+/// `renames`: a field of the service with the name of
 /// another column gets a prefix.
 fn json_line(layout: Layout, row: Row<'_>, renames: bool, out: &mut Vec<u8>) -> io::Result<()> {
     if let Some(bare) = row.bare() {

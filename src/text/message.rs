@@ -142,6 +142,8 @@ advice! {
     /// A job that failed; `named`: it keeps its name of `once`.
     LookAtJob { named: bool }
     LookBeforeRepeat {}
+    /// Findings are errors.
+    NotStrict {}
     ProxyLogin { from: Option<String> }
     ReadFromBeginning {}
     /// A job that the store could not record under its name.

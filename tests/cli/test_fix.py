@@ -129,11 +129,15 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
 
 
 @pytest.mark.stub(searches=lambda *_: [{"searchQuery": "日本語 $x", "hits": 99, "ctr": 0}])
-@pytest.mark.parametrize("phrase", [r"\u65e5\u672c\u8a9e $x", "日本語 ?x"], ids=["code page", "Windows"])
+@pytest.mark.parametrize(
+    "text",
+    [r"search:\u65e5\u672c\u8a9e $x", "search:日本語 ?x", "fix:2026-10:日本語 $x"],
+    ids=["code page", "Windows", "name"],
+)
 def test_a_phrase_can_be_copied_as_it_was_printed(
-    cli: Cli, stub: StubServer, tmp_path: Path, phrase: str
+    cli: Cli, stub: StubServer, tmp_path: Path, text: str
 ) -> None:
-    run = (*FIX, "--run", f"search:{phrase}", "--yes", "--store", str(tmp_path / "docs.db"), *SOON)
+    run = (*FIX, "--run", text, "--yes", "--store", str(tmp_path / "docs.db"), *SOON)
     assert (cli(*run).status, cli(*run).status, posts(stub)) == (0, 0, 1)
     [job] = json.loads(cli(*run, "--json").out)["rows"]
     assert job["name"].startswith("fix:2026-10:日本語 ?x:")
@@ -158,7 +162,8 @@ def test_failed_and_unknown_jobs_end_with_their_exit_codes(
     assert f"docplatform job once fix:2026-10:{PATHS[1]} --job ID" in again.out
     assert "0 jobs created, 1 unknown; 1 job known from before." in lost.err
     listed = cli(*FIX, "--store", str(tmp_path / "docs.db")).err
-    assert f"Already handed to the docs agent: {PATHS[0]}, {PATHS[1]}." in listed
+    assert f"Already handed to the docs agent: {PATHS[0]}. --run shows" in listed
+    assert f"It is unknown whether a job exists for: {PATHS[1]}. --run says what to do." in listed
     assert f"To hand the next one to the docs agent: docplatform fix 2026-10 --run {PATHS[2]} " in listed
     assert (
         cli(

@@ -107,6 +107,22 @@ def test_a_message_is_sent_once_and_its_name_can_be_resolved(
 
 
 @pytest.mark.row("A15")
+def test_a_name_is_found_as_a_command_to_copy_shows_it(
+    cli: Cli, stub: StubServer, kept: tuple[str, ...]
+) -> None:
+    for name in ("é $1", "b $1", "b %1"):
+        stub.fail_next(lost=True)
+        assert cli("job", "create", "Fix it", "--once", name, *kept).status == 7
+    # In a code page, and on Windows.
+    for copied in (r"\xe9 $1", "é ?1"):
+        (listed,) = json.loads(cli("job", "once", copied, *kept, "--json").out)
+        assert listed["name"] == "é $1"
+    assert cli("job", "once", "é ?1", "--never-created", *kept).status == 0
+    ended = cli("job", "once", "b ?1", "--never-created", *kept)
+    assert (ended.status, "nothing was changed" in ended.err) == (2, True), "two names look so"
+
+
+@pytest.mark.row("A15")
 def test_what_is_wrong_with_a_name_is_wrong_usage(
     cli: Cli, once: tuple[str, ...], kept: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -29,6 +29,27 @@ def test_a_failure_in_the_middle_says_what_becomes_of_the_answers(
     assert ended.err.splitlines()[-1] == (kept(store) if stored else f"1 request {LOST}")
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_strict_export_is_not_said_to_continue(cli: Cli, store: Path, stored: bool) -> None:
+    options = ("--store", str(store)) if stored else ()
+    cli.stub.fail_next(status=200, body=page({"path": "/short", "human": 1, "ai": 1, "total": 2}, more=True))
+    strict = cli("visitors", "export", *JANUARY, "--strict", *options)
+    assert (strict.status, "without --strict its rows come with a warning" in strict.err) == (1, True)
+    assert ("continue" in strict.err, f"What was fetched is in {store}" in strict.err) == (False, False)
+
+
+@pytest.mark.parametrize("organization", [(), ("--organization", "acme")])
+def test_after_a_401_it_is_said_whether_another_key_continues(
+    cli: Cli, store: Path, organization: tuple[str, ...]
+) -> None:
+    line = ("visitors", "trend", *JANUARY, "--every", "week", "--store", str(store), *organization)
+    cli.stub.fail_next(status=200, body=page())
+    cli.stub.fail_next(status=401)
+    ended = cli(*line)
+    other_key = " What another key fetched is not used, unless --organization was given."
+    assert kept(store) + other_key * (not organization) in ended.err.splitlines()
+
+
 def test_refused_listings_are_no_answers_that_a_store_could_keep(cli: Cli) -> None:
     cli.stub.fail_next(status=403, times=5)
     ended = cli("fix", "2026-10")

@@ -44,6 +44,7 @@ def test_a_phrase_of_a_reader_mentions_nobody() -> None:
         "readers": 1,
         "why": "1 search ended without a click.",
         "job": None,
+        "job_unknown": False,
     }
     text = markdown.render(made(fixes=[(row, "docplatform fix 1")]))
     assert "Help readers who search for ``@octocat `www.evil.example``: 1 search ended" in text
@@ -111,10 +112,15 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
         "readers": 1,
         "why": "2 of 3 ratings are thumbs down.",
         "job": None,
+        "job_unknown": False,
     }
     fixes = [(row | {"path": f"/fix/{at}"}, f"docplatform fix --run /fix/{at}") for at in range(9)]
     report = made(
-        totals=Totals(600, 330, 800), comparison=found, fixes=fixes, left_out={"comparison": "it is large"}
+        totals=Totals(600, 330, 800),
+        comparison=found,
+        fixes=fixes,
+        left_out={"comparison": "it is large"},
+        warnings=["a listing was not read", "cut"],
     )
     lines = markdown.brief(report).splitlines()
     assert lines == [
@@ -128,6 +134,7 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
             f"- To do: Improve `/fix/{at}`: 2 of 3 ratings are thumbs down. Estimated readers: 1. `docplatform fix --run /fix/{at}`"
             for at in range(3)
         ),
+        "- Warning: a listing was not read",
     ]
     empty = markdown.brief(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
     assert empty.splitlines()[1:] == ["- January 2026: no readers were recorded."]

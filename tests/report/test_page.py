@@ -309,6 +309,7 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
         "readers": 1_234,
         "why": "9 of 10 ratings are thumbs down.",
         "job": None,
+        "job_unknown": False,
     }
     phrase = {
         "path": None,
@@ -316,6 +317,7 @@ def test_what_to_do_is_what_readers_stumble_over_with_a_command() -> None:
         "readers": 1,
         "why": "1 search ended without a click.",
         "job": "job-1",
+        "job_unknown": False,
     }
     found = comparison(fallers=[change("/auth", 500, 300), change("/b", 500, 300)])
     report = made(comparison=found, fixes=[(page_, "docplatform fix 1"), (phrase, "docplatform fix 2")])

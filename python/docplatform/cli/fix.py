@@ -20,7 +20,7 @@ from docplatform.cli.days import PERIODS, beside, last_month_options
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command, number_option
 from docplatform.cli.job import concurrency_option, given, known_names, wait_options
-from docplatform.cli.output import count, printed, shown
+from docplatform.cli.output import count, shown
 from docplatform.cli.phrases import quotable
 from docplatform.cli.session import Session, with_fixes
 from docplatform.cli.writing import begin_named, output_options
@@ -108,13 +108,7 @@ def fix(
         known = known_jobs(session, client)
         show = partial(_show, session, client, found, days, file)
         if wanted is not None:
-            rows = (
-                found[:first]
-                if first
-                else [
-                    row for row in found if _same(wanted, subject(row)) or _same(wanted, once_name(days, row))
-                ]
-            )
+            rows = found[:first] if first else [row for row in found if _is_named(wanted, days, row)]
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
             report = _hand_over(
@@ -132,7 +126,7 @@ def fix(
     if name not in (None, "-"):
         session.say(f"Wrote {shown(name)}.")
     if wanted is None:
-        _say_what_next(session, days, rows, known)
+        _say_what_next(session, days, rows)
     session.say(f"It took {count(client.stats.requests, 'request')}.")
     click.get_current_context().exit(code)
 
@@ -151,18 +145,23 @@ def known_jobs(session: Session, client: Client) -> dict[str, str | None]:
 def with_jobs(
     known: Mapping[str, str | None], days: Days, rows: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The problems, each with the id of the ``job`` that was created for it."""
-    return [row | {"job": known.get(once_name(days, row))} for row in rows]
+    """The problems, each with the id of the ``job`` that was created for it, and whether that is unknown."""
+    names = ((row, once_name(days, row)) for row in rows)
+    return [
+        row | {"job": known.get(name), "job_unknown": known.get(name, name) is None} for row, name in names
+    ]
 
 
-def _say_what_next(
-    session: Session, days: Days, rows: list[dict[str, Any]], known: Mapping[str, str | None]
-) -> None:
+def _say_what_next(session: Session, days: Days, rows: list[dict[str, Any]]) -> None:
     """Names the problems that were handed over, and the command for the first one that was not."""
-    if begun := [shown(subject(row)) for row in rows if once_name(days, row) in known]:
+    begun = [shown(subject(row)) for row in rows if row["job"]]
+    unknown = [shown(subject(row)) for row in rows if row["job_unknown"]]
+    if begun:
         session.say(f"Already handed to the docs agent: {', '.join(begun)}. --run shows what became of it.")
-    if row := next((row for row in rows if once_name(days, row) not in known), None):
-        which = "next" if begun else "first"
+    if unknown:
+        session.say(f"It is unknown whether a job exists for: {', '.join(unknown)}. --run says what to do.")
+    if row := next((row for row in rows if not row["job"] and not row["job_unknown"]), None):
+        which = "next" if begun or unknown else "first"
         session.say(f"To hand the {which} one to the docs agent: {command(session, days, row)}")
 
 
@@ -177,15 +176,22 @@ def subject(row: dict[str, Any]) -> str:
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
-def _same(name: str, other: str) -> bool:
-    """Whether a name may be ``other`` as a command to copy shows it."""
-    return quotable(printed(name)) == quotable(printed(other))
+def _is_named(text: str, days: Days, row: dict[str, Any]) -> bool:
+    """Whether ``text`` is the problem as an argument of ``--run``, or the name of its job, also without its digest."""
+    # A phrase that looks like a page would have that page's name without it.
+    is_page = (row["query"] or "").startswith("/")
+    names = [subject(row), once_name(days, row)] + [_whole_name(days, row)] * (not is_page)
+    return any(phrases.is_copy(text, name) for name in names)
+
+
+def _whole_name(days: Days, row: dict[str, Any]) -> str:
+    return f"fix:{days.written}:{row['query'] or row['path']}"
 
 
 def once_name(days: Days, row: dict[str, Any]) -> str:
     """The name of a problem's job: ``fix:2026-10:/guides/webhooks``. A name that is too long, has
     odd characters, or is a phrase that looks like a page ends in a digest; a long one is cut before it."""
-    whole = f"fix:{days.written}:{row['query'] or row['path']}"
+    whole = _whole_name(days, row)
     name = quotable(plain(whole))
     if name == whole and len(name.encode()) <= MAX_ONCE and not (row["query"] or "").startswith("/"):
         return name

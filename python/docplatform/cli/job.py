@@ -14,7 +14,7 @@ import click
 from docplatform import DocPlatformError, JobFailedError
 from docplatform.cli import batch, exits, files, output, phrases
 from docplatform.cli.help import Decorator, Group, number_option, options
-from docplatform.cli.output import printed, say, shown, whole
+from docplatform.cli.output import say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_creation, with_job, with_names
 
@@ -270,7 +270,7 @@ def once(session: Session, name: str | None, found: str | None, *, never: bool) 
             return
         listed = known_names(client)
     if name is not None:
-        listed = [each for each in listed if each.name == name]
+        listed = _named_so(listed, name)
         if not listed:
             raise files.Refusal(
                 f"the store has no name {shown(name)} for this project and key: leave out NAME to list those it has"
@@ -294,6 +294,12 @@ def given(how: dict[str, Any]) -> dict[str, Any]:
 def known_names(client: Client) -> list[Name]:
     """All names of the project."""
     return [Name(*each) for each in client._once()]
+
+
+def _named_so(known: list[Name], name: str) -> list[Name]:
+    """The one of this name, or those that a command to copy may show so."""
+    exact = [each for each in known if each.name == name]
+    return exact or [each for each in known if phrases.is_copy(name, each.name)]
 
 
 def _begin(session: Session, client: Client, prompt: str, name: str | None) -> Job:
@@ -324,11 +330,9 @@ def _named(session: Session, name: str | None, job: str | None = None) -> Iterat
 
 def _resolve(client: Client, name: str, found: str | None) -> str:
     """Records what became of a name, and says what. A job is looked for first, because what was recorded cannot be changed."""
-    known = {each.name: each for each in known_names(client)}
-    # An output in a code page may have printed it with escapes.
-    name = next((one for one in known if printed(one) == printed(name)), name)
+    known = _named_so(known_names(client), name)
     # A name of another owner is not among them, and has a kind that is not known.
-    _, kind, state, recorded, _ = known.get(name, (name, "", "unknown", None, None))
+    name, kind, state, recorded, _ = known[0] if len(known) == 1 else (name, "", "unknown", None, None)
     if found is not None and found == recorded and state != "unknown":
         return f"The name {shown(name)} has the job {shown(found)} already; nothing was changed."
     job: Job | str | None = found

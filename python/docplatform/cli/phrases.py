@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from docplatform.cli.output import shown
+from docplatform.cli.output import printed, shown
 
 Again: TypeAlias = Callable[..., str]
 """Makes a command to copy of its words and, as ``job``, the id or the name that it ends with."""
@@ -65,6 +65,11 @@ def quotable(text: str) -> str:
     """``text`` with ``?`` for what is special between double quotes in a shell of Windows. Readers write the phrases
     that commands name, and none of them may run a command of its own."""
     return re.sub(r'["“”„$`\x00-\x1f]|%(?![0-9A-Fa-f]{2})', "?", text)
+
+
+def is_copy(text: str, name: str) -> bool:
+    """Whether ``text`` may be ``name`` as a command to copy shows it, in any code page and on any system."""
+    return quotable(printed(text)) == quotable(printed(name))
 
 
 def _fetch(
@@ -124,6 +129,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
         + (f", --listing {listing} and --every {every}" if listing else "")
         + ("" if by_path else " and --totals")
     ),
+    "NotStrict": "without --strict its rows come with a warning",
     "ProxyLogin": lambda _, **given: f"they belong in its URL, in {given['from'] or PROXIES}",
     "ReadFromBeginning": "read the range from its beginning, with --refresh where a store has a part of it",
     "RecordJob": lambda again, name, job: f"record it with `{_once(again, name, '--job', job)}`",

@@ -15,6 +15,7 @@ from typing import Any, Concatenate, Literal, TypeAlias
 import click
 
 from docplatform import (
+    AuthenticationError,
     Client,
     ConfigurationError,
     DataWarning,
@@ -206,11 +207,17 @@ class Session:
             # A full disk, for example, has no room for a store either.
             no_room = isinstance(error, OSError) and not isinstance(error, DocPlatformError)
             # The same command would fail in the same way.
-            begins_again = isinstance(error, ValueError) or phrases.has("ReadFromBeginning", error)
+            fails_again = phrases.has("ReadFromBeginning", error) or phrases.has("NotStrict", error)
+            named = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
+            other_key = " What another key fetched is not used, unless --organization was given."
             # Then it is not known what the store could keep.
             store_failed = type(error) is DocPlatformError
             if self.store is not None:
-                if self.fetches and answered and not begins_again and not store_failed:
+                if (
+                    self.fetches
+                    and answered
+                    and not (fails_again or isinstance(error, ValueError) or store_failed)
+                ):
                     advice = (
                         ". With --refresh the next run fetches all of it again."
                         if self.refresh
@@ -218,9 +225,10 @@ class Session:
                         else "."
                         if isinstance(error, SyncError)
                         else ": run the same command again to continue."
+                        + other_key * (isinstance(error, AuthenticationError) and not named)
                     )
                     exits.note(error, f"What was fetched is in {self.store}{advice}")
-            elif self.spends and answered and not no_room:
+            elif self.spends and answered and not no_room and not fails_again:
                 exits.note(
                     error,
                     f"{count(answered, 'request')} had been answered. With --store FILE their answers are kept, and the next "

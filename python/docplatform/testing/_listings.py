@@ -1,4 +1,4 @@
-"""The stub's searches, feedback and conversations, made up or given by a test. Their pages follow each other by cursors."""
+"""The stub's searches, feedback and conversations, made up or given by a test. Their pages follow each other by cursors; feedback by page has one page."""
 
 from __future__ import annotations
 

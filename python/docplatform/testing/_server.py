@@ -62,8 +62,8 @@ class StubServer:
             Readers stumble over some made-up pages. Once a job whose prompt names such a page is completed, readers
             have no problem with it in ranges that begin after the job's day.
         feedback: The feedback, in the same forms. ``source`` and ``status`` choose among the rows. 80 by default.
-        feedback_by_page: The feedback by page, in the same forms; the rows beyond ``limit`` are cut off. 30 by
-            default.
+        feedback_by_page: The feedback by page, in the same forms; the rows beyond ``limit`` are cut off. ``source`` and
+            ``status`` choose among rows that have them; made-up ones do not. 30 by default.
         conversations: The assistant's questions and answers, in the same forms. 200 by default.
 
     Raises:
@@ -222,7 +222,7 @@ class StubServer:
 
     @property
     def requests(self) -> list[StubRequest]:
-        """The requests that arrived since the start or ``reset``, oldest first: a new list of ``StubRequest``.
+        """The requests that arrived since the first start or the last ``reset``, oldest first: a new list of ``StubRequest``.
 
         A request that could not be read completely, because it is not HTTP or too large, is not in it.
 
@@ -237,7 +237,7 @@ class StubServer:
 
     @property
     def jobs(self) -> list[StubJob]:
-        """The jobs that were created since the start or ``reset``, oldest first: a new list of ``StubJob``, whose fields
+        """The jobs that were created since the first start or the last ``reset``, oldest first: a new list of ``StubJob``, whose fields
         can be set.
 
         Example:
@@ -266,7 +266,7 @@ class StubServer:
 
     @property
     def peak_connections(self) -> int:
-        """The largest number of connections that were open at the same time since the start or ``reset``: an int.
+        """The largest number of connections that were open at the same time since the first start or the last ``reset``: an int.
 
         Example:
             >>> client.visitor_totals("2026-01").total

@@ -72,8 +72,8 @@ pub enum TableEnd {
     Encoded(&'static str, Box<PyWholeFile>),
 }
 
-/// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error
-/// has the table.
+/// Reads all that is left into a table, and makes of it what is wanted. Where a frame cannot be made,
+/// the error has the table; where a file cannot, the rows stay for the next call.
 pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,

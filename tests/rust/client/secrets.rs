@@ -131,6 +131,10 @@ fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
             reply(201, format!("{{\"id\": \"j\", \"status\": [{quoted}]}}")),
         ),
         (
+            "job with an unknown status",
+            reply(201, format!(r#"{{"id":"job_1","status":{quoted}}}"#)),
+        ),
+        (
             "job with a wrong date",
             reply(
                 201,

@@ -167,6 +167,8 @@ def report(
         )
     for line in remedy:
         session.say(line)
+    for warning in found.warnings:
+        output.say(f"Note: {shown(warning)}.")
     if found.failed is not None:
         exits.note(found.failed, "The report was written without this part, and says so.")
         raise found.failed

@@ -56,6 +56,7 @@ def brief(report: Report) -> str:
         lines.append(f"- {text(said)}")
     lines += (f"- {say(one)}" for one in summary(report))
     lines += (f"- To do: {say(one)}" for one in advice(report))
+    lines += (f"- Warning: {text(warning)}" for warning in report.warnings)
     return "\n".join(lines[:MAX_LINES]) + "\n"
 
 

@@ -248,7 +248,7 @@ def _plan_comparison(ahead: Ahead) -> None:
 
 
 def _plan_fixes(ahead: Ahead) -> None:
-    """The visitors are read anyway, so only the other listings cost requests."""
+    """Plans the other listings alone, because the visitors are read anyway."""
     if _is_later(ahead):
         ahead.leave_out(Part.FIXES, LATER)
     else:

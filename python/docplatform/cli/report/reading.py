@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LIMIT = "the request limit was reached"
 MAX_KEPT = 40_000
-"""The most rows that are kept while it is not known whether they will be compared."""
+"""The most rows that are kept, unless they are certainly compared."""
 
 
 def read(ahead: Ahead) -> figures.Report:
@@ -70,7 +70,7 @@ class _Reading:
         self.found.unfinished = self._is_running(days)
 
     def period(self) -> None:
-        """Reads the rows of the period, and keeps only those that are shown or compared."""
+        """Reads the rows of the period, and keeps those that are shown, compared, or joined with what readers say."""
         gathering = figures.Gathering(self._asked.number)
         plans = self._ahead.plans.get(Part.COMPARISON, [])
         is_certain = bool(plans) and (self._asked.wishes.get(Part.COMPARISON) or plans[0].exact)
@@ -115,7 +115,7 @@ class _Reading:
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
     def fixes(self) -> None:
-        """Reads what readers stumble over. The visitors were read before, or are in the store."""
+        """Reads what readers stumble over. The visitors were read before, or are in the store; more than ``MAX_KEPT`` are read again if there is no store."""
         plans, days = self._ahead.plans.get(Part.FIXES), self._asked.days
         if not plans:
             return

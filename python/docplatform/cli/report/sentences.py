@@ -273,6 +273,8 @@ def _problem(row: Mapping[str, Any]) -> Iterator[str]:
         yield from ("Help readers who search for ", Phrase(plain(row["query"])), f": {row['why']}")
     if row["job"]:
         yield " The docs agent has a job for it already; the command shows what became of it."
+    elif row["job_unknown"]:
+        yield " It is unknown whether the docs agent has a job for it; the command says what to do."
 
 
 def _changed(report: Report) -> Iterator[Iterable[str]]:
