@@ -439,12 +439,13 @@ fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
     redact::withhold(text, repeated_secret(client, call.prompt.as_deref(), text))
 }
 
-/// The name of the secret that `text` repeats.
+/// The name of the secret that the beginning of `text` repeats.
 pub(crate) fn repeated_secret(
     client: &Client,
     prompt: Option<&str>,
     text: &str,
 ) -> Option<&'static str> {
+    let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
     let prompt = prompt.is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_RUN));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
     client.secret_in(text).or(prompt)
