@@ -1567,7 +1567,7 @@ class Client:
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
-        three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
+        three before the first success, three in a row whose last one is temporary, or three of any kind in a row whose last one is of a project and listing with an earlier failure.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -4615,7 +4615,7 @@ class AsyncClient:
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
         slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
-        three before the first success, three in a row whose last one is temporary, or three of any kind in a row once each slice that is left is of a project and listing with a failed one.
+        three before the first success, three in a row whose last one is temporary, or three of any kind in a row whose last one is of a project and listing with an earlier failure.
 
         Args:
             projects: The ids of the projects, or one id.

@@ -407,7 +407,8 @@ impl Failed<'_> {
                 job_path: self.call.path.as_str() == self.client.settings().job_path.as_str(),
             },
             407 => Advice::CheckProxy { from: None },
-            408 | 500 | 502..=504 | 520..=524 => Advice::CallLater {},
+            408 | 425 | 500 | 502..=504 | 520.. => Advice::CallLater {},
+            511 => Advice::CheckPage {},
             429 => Advice::CallAfter {
                 seconds: head
                     .retry_after

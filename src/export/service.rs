@@ -134,11 +134,12 @@ impl ServicePages {
                     Some(every) if self.listing.endpoint().totals => one(every).into(),
                     Some(every) => {
                         let option = Setting::Every.to(every.as_str());
-                        message![one(every), ", with a shorter period or with ", option]
+                        let shorter = ", with a shorter period, or where the call has it with ";
+                        message![one(every), shorter, option]
                     }
                     None if sliced => "a day is the shortest slice".into(),
                     None => message![
-                        "shorten it by times in ",
+                        "a day is the shortest slice; where the call takes times, shorten it by times in ",
                         Setting::DateFrom,
                         " or ",
                         Setting::DateTo

@@ -147,6 +147,7 @@ impl StoreQuery {
         };
         let (from, to, count) = (first.from, last.to, self.slices.len());
         let (by_path, name) = (self.of.content == Content::Pages, self.of.endpoint.name);
+        let parts = if by_path { "rows" } else { "totals" };
         let lacks = match self.every {
             Some(_) => format!(
                 "{} of {count} slices {} missing, first {}",
@@ -161,13 +162,16 @@ impl StoreQuery {
             .filter(|slice| !self.slices.contains(&slice.days))
             .collect();
         let has = match others.last() {
-            Some(other) => format!(
+            Some(other) => message![format!(
                 " (other ranges of this project that it has: {}, the last {})",
                 others.len(),
                 Period::of(other.days).name()
-            ),
-            None if found.is_empty() => format!(" (it has no rows of {name} of this project)"),
-            None => String::new(),
+            )],
+            None if found.is_empty() => {
+                let none = format!(" (it has no {parts} of {name} of this project");
+                message![none, self.of_owner(), ")"]
+            }
+            None => Message::default(),
         };
         let what = format!(
             "{} does not have the {name} of project \"{}\"",
@@ -175,7 +179,7 @@ impl StoreQuery {
             safe(project, MAX_SEGMENT),
         );
         let range = Period::of(Slice { from, to }).name();
-        let how = format!(", {range}: {lacks}{has}");
+        let how = format!(", {range}: {lacks}");
         let advice = Advice::FetchRange {
             listing: name.to_owned(),
             project: project.to_owned(),
@@ -184,6 +188,6 @@ impl StoreQuery {
             every: self.every.map(|every| every.as_str().to_owned()),
             by_path,
         };
-        Error::argument(message![what, self.of_owner(), how, advice])
+        Error::argument(message![what, self.of_owner(), how, has, advice])
     }
 }

@@ -28,7 +28,7 @@ use crate::store::{Exports, SyncLock};
 /// The interval of checks whether the other sync has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
 /// The sync ends after this many failures in a row, if the last is transient, nothing has
-/// succeeded, or every slice that is left belongs to a project and listing with a failed slice.
+/// succeeded, or the last is of a project and listing with an earlier failure.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// The ranges that a sync fills.

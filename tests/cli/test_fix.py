@@ -131,8 +131,13 @@ def test_a_run_again_creates_nothing_twice_though_readers_go_on(
 @pytest.mark.stub(searches=lambda *_: [{"searchQuery": "日本語 $x", "hits": 99, "ctr": 0}])
 @pytest.mark.parametrize(
     "text",
-    [r"search:\u65e5\u672c\u8a9e $x", "search:日本語 ?x", "fix:2026-10:日本語 $x"],
-    ids=["code page", "Windows", "name"],
+    [
+        r"search:\u65e5\u672c\u8a9e $x",
+        "search:日本語 ?x",
+        "fix:2026-10:日本語 $x",
+        "fix:2026-10:search:日本語 $x",
+    ],
+    ids=["code page", "Windows", "name", "search"],
 )
 def test_a_phrase_can_be_copied_as_it_was_printed(
     cli: Cli, stub: StubServer, tmp_path: Path, text: str

@@ -109,7 +109,10 @@ def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) ->
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("searches", "read one week at a time, with a shorter period or with --every week"),
+        (
+            "searches",
+            "read one week at a time, with a shorter period, or where the call has it with --every week",
+        ),
         ("views", "read one week at a time"),
     ],
 )

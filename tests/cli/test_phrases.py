@@ -73,6 +73,13 @@ def test_on_windows_no_word_of_a_reader_leaves_its_quotes(
     assert phrases.quoted("docplatform", word) == f"docplatform {there}"
 
 
+@pytest.mark.parametrize("name", ["“q” x", "„q", "$1 `y`", '"é" %1', "50%C3"])
+def test_a_name_is_known_as_windows_and_a_code_page_show_it(name: str) -> None:
+    copied = phrases.quotable(name)
+    ascii_only = copied.encode("ascii", "backslashreplace").decode()
+    assert [phrases.is_copy(text, name) for text in (name, copied, ascii_only, "?")] == [True] * 3 + [False]
+
+
 def test_an_error_is_pickled_with_its_parts() -> None:
     with pytest.raises(docplatform.ConfigurationError, match="pass base_url= or set") as caught:
         docplatform.Client("key")

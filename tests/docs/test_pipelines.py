@@ -363,6 +363,7 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
     env = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_RUN_ATTEMPT": "1",
     }
     env |= {"DOCPLATFORM_STORE": step["env"]["DOCPLATFORM_STORE"], **hurried}
     for runs in (1, 2):
@@ -381,9 +382,17 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
     assert shell(step["run"], env, tmp_path, stub).status == 7
     row = (tmp_path / "fixes.md").read_text(encoding="utf-8").split("job once fix:")[1]
     found = {"NAME": f"fix:{row.split(' ')[0]}", "OUTCOME": "never-created"}
-    done = shell(step["run"], env | found, tmp_path, stub)
-    assert done.status == 0, done.err
+    stub.fail_next(lost=True, path="/job")
+    assert shell(step["run"], env | found, tmp_path, stub).status == 7
+    # The same run again: the creation that came after the look is not repeated.
+    assert shell(step["run"], env | found | {"GITHUB_RUN_ATTEMPT": "2"}, tmp_path, stub).status == 7
     before = len(stub.jobs)
+    found["OUTCOME"] = stub.jobs[-1].id
+    # It is recorded. If the cache is lost, it is waited for.
+    for file in ("other.db", "lost.db"):
+        env["DOCPLATFORM_STORE"] = str(tmp_path / file)
+        done = shell(step["run"], env | found, tmp_path, stub)
+        assert (done.status, len(stub.jobs)) == (0, before), done.err
     # It deals with that row alone, also in a later month.
     for name, jobs in (("fix:2026-09:/guides/deployment", 1), ("fix:2026-09:terraform provider", 2)):
         for _ in range(2):

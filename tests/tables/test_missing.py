@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docplatform import VisitorTable
+from docplatform._hooks import progress
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import FILES, ROWS, export, read
@@ -119,6 +120,18 @@ def test_without_tqdm_progress_is_a_line_now_and_then(
     lines = err.splitlines()
     assert lines[-1] == "docplatform: 550 rows of at most 550"
     assert all(line.startswith("docplatform: ") for line in lines)
+
+
+def test_the_last_line_of_progress_has_the_whole_number(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    lines = progress._Lines(None, "rows")
+    monkeypatch.setattr(progress, "_EVERY", 60.0)
+    for done in (250, 500, 750):
+        lines.update(done)
+    del lines
+    assert capfd.readouterr().err == "docplatform: 250 rows\ndocplatform: 750 rows\n"
 
 
 def test_progress_is_a_bool(face: Face, given: StubServer) -> None:

@@ -54,15 +54,26 @@ class _Lines:
     def __init__(self, total: int | None, unit: str) -> None:
         self._of = f"{unit} of at most {total:,}" if total is not None else unit
         self._next = time.monotonic() + _EVERY
+        self._shown = self._done = 0
 
     def update(self, done: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _EVERY
-            _tell(f"{done:,} {self._of}")
+        self._done = done
+        if time.monotonic() >= self._next:
+            self._show()
+
+    def _show(self) -> None:
+        self._next = time.monotonic() + _EVERY
+        self._shown = self._done
+        _tell(f"{self._done:,} {self._of}")
 
     def waits(self, why: str, until: datetime | None) -> None:
         _tell(_waiting(why, until))
+
+    def __del__(self) -> None:
+        # The last line has the whole number. A call that ended before the first line stays silent.
+        with suppress(OSError, ValueError):
+            if 0 < self._shown < self._done:
+                self._show()
 
 
 def _tell(text: str) -> None:

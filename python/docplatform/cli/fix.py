@@ -180,7 +180,8 @@ def _is_named(text: str, days: Days, row: dict[str, Any]) -> bool:
     """Whether ``text`` is the problem as an argument of ``--run``, or the name of its job, also without its digest."""
     # A phrase that looks like a page would have that page's name without it.
     is_page = (row["query"] or "").startswith("/")
-    names = [subject(row), once_name(days, row)] + [_whole_name(days, row)] * (not is_page)
+    names = [subject(row), once_name(days, row), f"fix:{days.written}:{subject(row)}"]
+    names += [_whole_name(days, row)] * (not is_page)
     return any(phrases.is_copy(text, name) for name in names)
 
 

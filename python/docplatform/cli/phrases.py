@@ -69,7 +69,7 @@ def quotable(text: str) -> str:
 
 def is_copy(text: str, name: str) -> bool:
     """Whether ``text`` may be ``name`` as a command to copy shows it, in any code page and on any system."""
-    return quotable(printed(text)) == quotable(printed(name))
+    return printed(quotable(text)) == printed(quotable(name))
 
 
 def _fetch(

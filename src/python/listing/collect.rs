@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::error::{Kind, Result};
+use crate::error::{Error, Result};
 use crate::export::file::{self, WrittenFile};
 use crate::export::observer::ExportObserver;
 use crate::export::stream::{ExportStream, Remainder};
@@ -21,6 +21,7 @@ use crate::python::table::whole_file::PyWholeFile;
 use crate::table::files;
 use crate::table::formats::Format;
 use crate::text::io_words;
+use crate::text::message::Advice;
 
 /// The result of an operation on the stream, which stays locked.
 type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
@@ -105,12 +106,15 @@ pub fn table(
             let meta = Meta::new(&owner.listing(), &stream, &made);
             let table = tables::wrap(py, made, meta)?.into_bound(py);
             if let Some(error) = broken {
-                let kind = error.kind;
+                let fails_again = fails_again(&error);
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);
                 carry(&owner, error.value(py), &table)?;
                 if rows > 0 {
-                    add_note(py, &error, &how_to_continue(&owner, kind, ROWS_IN_PARTIAL));
+                    let rows = "error.partial has the rows that came";
+                    let rest = "; pass error.checkpoint as resume= to fetch the rest";
+                    let how = how_to_continue(&owner, fails_again, rows, rest);
+                    add_note(py, &error, &how);
                 }
                 return Err(error);
             }
@@ -170,28 +174,30 @@ pub fn table(
     Ok(op)
 }
 
-/// How an export into a table continues without a store.
-const ROWS_IN_PARTIAL: &str =
-    "error.partial has the rows that came; pass error.checkpoint as resume= to fetch the rest";
-/// What becomes of an export into a file without a store.
-const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost";
+/// Whether the same call would fail in the same way.
+fn fails_again(error: &Error) -> bool {
+    let advice = error.message.advice();
+    matches!(
+        advice,
+        Some(Advice::ReadFromBeginning {} | Advice::NotStrict {})
+    )
+}
 
-/// What to do after an export broke off: `otherwise`, unless the client's store keeps it.
-fn how_to_continue(reader: &Arc<RowReader>, kind: Kind, otherwise: &str) -> String {
+/// What to do after an export broke off. Without a store, `rows` says where its rows are, and `rest`
+/// how to get the rest.
+fn how_to_continue(reader: &Arc<RowReader>, fails_again: bool, rows: &str, rest: &str) -> String {
     match reader.kept() {
-        // The same call would fail in the same way.
-        Kept::InStore { .. } if kind == Kind::Pagination => {
-            "what was fetched is in the store".into()
-        }
+        Kept::InStore { .. } if fails_again => "what was fetched is in the store".into(),
+        Kept::Never | Kept::WithStore if fails_again => rows.into(),
         Kept::InStore { refresh: false } => {
             "what was fetched is in the store: make the same call again to continue".into()
         }
         Kept::InStore { refresh: true } => "what was fetched is in the store: make the same call \
             without refresh, which may also be a setting of the client, to continue"
             .into(),
-        Kept::Never => otherwise.into(),
+        Kept::Never => format!("{rows}{rest}"),
         Kept::WithStore => format!(
-            "{otherwise}. With a client that has store= it is kept, and the same call continues"
+            "{rows}{rest}. With a client that has store= it is kept, and the same call continues"
         ),
     }
 }
@@ -263,11 +269,13 @@ fn failed(
     error: Error,
 ) -> PyResult<PyErr> {
     let failed = error.attempts.iter().filter(|attempt| attempt.sent).count() as u64;
-    let kind = error.kind;
+    let fails_again = fails_again(&error);
     let error = errors::to_py(py, error);
     reader.tell_checkpoint()(error.value(py).as_any())?;
     if stream.requests() > failed {
-        add_note(py, &error, &how_to_continue(reader, kind, NOTHING_KEPT));
+        let lost = "no file was written, and what was fetched is lost";
+        let how = how_to_continue(reader, fails_again, lost, "");
+        add_note(py, &error, &how);
     }
     Ok(error)
 }
