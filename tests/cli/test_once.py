@@ -239,7 +239,8 @@ def test_tasks_of_a_file_that_fail_for_one_reason_end_with_its_code(
     cli.stub.fail_next(status=401)
     cli.stub.fail_next(status=422)
     assert cli(*line).status == 5
-    # A wait that timed out says the same of one task and of several.
+    # A wait that timed out says the same of one task and of a file of tasks.
+    file.write_text('{"links": "Fix it"}')
     cli.stub.script_job("active")
     one = cli("job", "run", "Fix it", "--once", "links", *kept, "--timeout", "0.05", "--json")
     several = cli(*line, "--timeout", "0.05", "--json")
