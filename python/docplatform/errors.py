@@ -370,7 +370,7 @@ class PaginationError(DocPlatformError):
     """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
     end, or lose rows.
 
-    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. The next call asks for that page again, also with a store; ``refresh=True`` asks for all of them. If the error stays, report it to the service; a shorter range or
+    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. After a broken rule the next call asks for that page again, also with a store; ``refresh=True`` asks for all of them. If the error stays, report it to the service; a shorter range or
     ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
     get a ``DataWarning``.
 

@@ -43,7 +43,7 @@ pub struct Call {
     pub body: Option<Bytes>,
     /// The kind of calls that are throttled together with it.
     pub lane: Lane,
-    /// The largest answer, in bytes, if that is below `max_response_bytes`.
+    /// The largest answer of this call, in bytes, unless `max_response_bytes` is less.
     pub cap: Option<usize>,
     /// Whether the path is one that the user gave.
     pub is_other: bool,

@@ -27,12 +27,11 @@ pub trait Source: Send + Sync + 'static {
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<FetchedPage>>;
 
-    /// Takes back a page that breaks the paging rule. If the source keeps pages, it gets this one
-    /// from the service when it is wanted again.
+    /// Takes a page that breaks the paging rule out of the store, so that it comes from the service
+    /// when it is wanted again.
     fn reject(
         self: Arc<Self>,
-        _days: Option<Slice>,
-        _offset: u64,
+        _stored: (i64, u64),
         _observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, ()> {
         ready(()).boxed()
@@ -60,6 +59,8 @@ pub struct FetchedPage {
     pub page: Page,
     /// The rows that were asked for: the source may have a page of another length.
     pub limit: u32,
+    /// The export in the store that has it, and its offset there.
+    pub(crate) stored: Option<(i64, u64)>,
     /// The answer of the service, while the page may still be kept in a store.
     pub(crate) body: Option<Bytes>,
     /// The time at which its request left, if the page may be kept; else 0.
@@ -75,6 +76,7 @@ impl FetchedPage {
         Self {
             page,
             limit,
+            stored: None,
             body: None,
             asked: 0,
             date: None,

@@ -8,7 +8,6 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{self, Repeat, Seen};
@@ -66,9 +65,10 @@ pub struct Pager {
     /// The error that ended the export: the service broke its paging rule, or a strict export found
     /// something.
     broken: Option<Error>,
-    /// The page that breaks the paging rule, until its source has taken it back: its slice and
-    /// offset.
-    faulty: Option<(Option<Slice>, u64)>,
+    /// The stored page that breaks the paging rule, until its source has taken it back.
+    faulty: Option<(i64, u64)>,
+    /// Where the latest page is stored.
+    latest: Option<(i64, u64)>,
     /// The latest page was as long as the paging asks, and its rows had no repeats and nothing
     /// extra, so the offset of the next one is known.
     is_predictable: bool,
@@ -125,6 +125,7 @@ impl Pager {
             finished: place.done,
             broken: None,
             faulty: None,
+            latest: None,
             is_predictable: false,
             ahead: VecDeque::new(),
             seen,
@@ -225,18 +226,18 @@ impl Pager {
         Ok(Some(page))
     }
 
-    /// Has the source take back the page that breaks the paging rule, if there is one.
+    /// Has the source take back the stored page that breaks the paging rule, if there is one.
     async fn take_back(&mut self) {
-        if let Some((days, offset)) = self.faulty {
+        if let Some(stored) = self.faulty {
             let source = Arc::clone(&self.source);
-            source.reject(days, offset, self.relay.asked()).await;
+            source.reject(stored, self.relay.asked()).await;
             self.faulty = None;
         }
     }
 
-    /// Notes that the page at this place breaks the paging rule.
+    /// Notes that the latest page breaks the paging rule.
     fn broken(&mut self, what: &str) -> Error {
-        self.faulty = Some((self.position.days(), self.place().offset));
+        self.faulty = self.latest;
         Error::new(
             Kind::Pagination,
             format!("the service broke its paging rule, so the export stopped: {what}"),
@@ -265,11 +266,15 @@ impl Pager {
         &mut self,
         (
             FetchedPage {
-                mut page, limit, ..
+                mut page,
+                limit,
+                stored,
+                ..
             },
             identities,
         ): (FetchedPage, Vec<Identity>),
     ) -> Result<CheckedPage> {
+        self.latest = stored;
         let received = page.rows.len();
         let identities = self.position.identities(identities);
         let by_offset = self.position.by_offset;
@@ -313,7 +318,9 @@ impl Pager {
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
-            let stops = format!("the export is strict, so it stops before this page: {finding}");
+            let stops = format!(
+                "the export is strict, so it stops before a page that would otherwise only cause a warning: {finding}"
+            );
             return Err(Error::new(
                 Kind::Pagination,
                 message![stops, Advice::NotStrict {}],

@@ -125,8 +125,12 @@ impl Source for StoredPages {
             let start = match found {
                 Ok(page) => {
                     let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
-                    let page = self.read(export.id, &page)?;
-                    return Ok(FetchedPage::new(without(page, skip), limit));
+                    let stored = Some((export.id, page.offset));
+                    let page = without(self.read(export.id, &page)?, skip);
+                    return Ok(FetchedPage {
+                        stored,
+                        ..FetchedPage::new(page, limit)
+                    });
                 }
                 Err(offset) => offset,
             };
@@ -148,21 +152,24 @@ impl Source for StoredPages {
                     .await?;
                 (skip, limit) = (0, self.page_size);
             }
-            Ok(FetchedPage::new(without(page, skip), limit))
+            Ok(FetchedPage {
+                stored: keeps.then_some((export.id, asking.offset)),
+                ..FetchedPage::new(without(page, skip), limit)
+            })
         }
         .boxed()
     }
 
     fn reject(
         self: Arc<Self>,
-        days: Option<Slice>,
-        offset: u64,
+        (export, offset): (i64, u64),
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, ()> {
         async move {
             let rejected = async {
-                let export = self.export(days).await?.id;
-                *self.export.lock().await = None;
+                if let Some((_, known)) = &mut *self.export.lock().await {
+                    known.finished = None;
+                }
                 self.exports.reject(export, offset).await
             };
             let deadline = Instant::now() + MIN_TIME_LEFT;

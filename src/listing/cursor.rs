@@ -5,7 +5,7 @@ use url::Url;
 /// The query parameter for a cursor.
 pub const CURSOR: &str = "cursor";
 
-/// The longest cursor that fits into a URL, in bytes, even if each of them is escaped.
+/// The longest cursor that is sent, in bytes. It fits into a URL even if each of them is escaped.
 const MAX_CURSOR: usize = 16 * 1024;
 
 /// The cursor in the service's text, which may be a whole URL. A URL of another origin is refused:
@@ -13,7 +13,7 @@ const MAX_CURSOR: usize = 16 * 1024;
 pub(crate) fn plain(base_url: &str, sent: &str) -> Result<String, String> {
     if sent.len() > MAX_CURSOR {
         return Err(format!(
-            "it sent a cursor of {} bytes, which no URL holds",
+            "it sent a cursor of {} bytes; the longest that is sent back has {MAX_CURSOR}",
             sent.len()
         ));
     }
@@ -76,7 +76,10 @@ mod tests {
             ("https://docs.example/v1/searches", "without a cursor"),
             ("https://docs.example/?cursor=", "without a cursor"),
             ("https://[", "cannot be read"),
-            (&"x".repeat(MAX_CURSOR + 1), "which no URL holds"),
+            (
+                &"x".repeat(MAX_CURSOR + 1),
+                "the longest that is sent back has 16384",
+            ),
         ] {
             let refused = plain(BASE, sent).unwrap_err();
             assert!(refused.contains(why), "{sent}: {refused}");

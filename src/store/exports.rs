@@ -240,17 +240,14 @@ impl Exports {
         self.0.store.see_to(put).await
     }
 
-    /// Drops the page that has the row at `offset`, so that it is fetched again. The export goes on
-    /// there.
+    /// Drops the page at `offset`, so that it is fetched again. The export goes on there.
     pub async fn reject(&self, export: i64, offset: u64) -> Result<()> {
         let drop = self.0.writing(move |transaction, _| {
-            transaction.execute(
-                r#"DELETE FROM page
-                   WHERE export = ?1 AND "offset" <= ?2 AND ("offset" = ?2 OR "offset" + rows > ?2)"#,
-                (export, wire(offset)),
-            )?;
-            let unfinished = "UPDATE export SET finished = NULL WHERE id = ?1";
-            transaction.execute(unfinished, [export])?;
+            let page = r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#;
+            if transaction.execute(page, (export, wire(offset)))? > 0 {
+                let unfinished = "UPDATE export SET finished = NULL WHERE id = ?1";
+                transaction.execute(unfinished, [export])?;
+            }
             Ok(())
         });
         self.0.store.see_to(drop).await

@@ -148,6 +148,20 @@ def test_a_phrase_can_be_copied_as_it_was_printed(
     assert job["name"].startswith("fix:2026-10:日本語 ?x:")
 
 
+@pytest.mark.stub(
+    searches=lambda *_: [
+        {"searchQuery": phrase, "hits": 99, "ctr": 0} for phrase in ('"x"', "“x”", "search:x", "x")
+    ]
+)
+@pytest.mark.parametrize("text", ['search:"x"', "search:“x”", "fix:2026-10:search:x"])
+def test_a_name_means_one_problem(cli: Cli, stub: StubServer, tmp_path: Path, text: str) -> None:
+    run = (*FIX, "-n", "30", "--yes", "--store", str(tmp_path / "docs.db"), *SOON, "--run")
+    assert (cli(*run, text).status, posts(stub)) == (0, 1)
+    either = cli(*run, "search:?x?")
+    assert (either.status, posts(stub)) == (2, 1)
+    assert 'search:?x? may be one of search:"x", search:“x”' in either.err
+
+
 def test_failed_and_unknown_jobs_end_with_their_exit_codes(
     cli: Cli, stub: StubServer, tmp_path: Path
 ) -> None:

@@ -399,8 +399,9 @@ def test_the_weekly_workflow_has_a_job_for_each_of_the_first_problems_and_none_t
             done = shell(f"date() {{ echo 1; }}\n{step['run']}", env | {"NAME": name}, tmp_path, stub)
             assert (done.status, len(stub.jobs) - before) == (0, jobs), done.err
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("**Who reads the docs**") == 1
-    # What is no name creates nothing.
+    # What is no name creates nothing, and neither does an outcome without one.
     before = len(stub.jobs)
+    assert shell(step["run"], env | {"OUTCOME": "never-created"}, tmp_path, stub).status == 2
     for wrong in ("/guides/deployment", "2026-09:/guides/deployment", "'fix:2026-09:/guides/deployment'"):
         assert shell(step["run"], env | {"NAME": wrong}, tmp_path, stub).status == 2
     assert len(stub.jobs) == before

@@ -108,9 +108,12 @@ def fix(
         known = known_jobs(session, client)
         show = partial(_show, session, client, found, days, file)
         if wanted is not None:
-            rows = found[:first] if first else [row for row in found if _is_named(wanted, days, row)]
+            rows = found[:first] if first else _named_so(wanted, days, [*found])
             if first is None and not rows:
                 raise files.Refusal(f"{wanted} is not among the problems of {days.name}")
+            if first is None and len(rows) > 1:
+                several = ", ".join(shown(subject(row)) for row in rows)
+                raise files.Refusal(f"{wanted} may be one of {several}: name it as it stands there")
             report = _hand_over(
                 session, client, days, rows, known, show, given(how), yes=yes, concurrency=concurrency
             )
@@ -176,13 +179,20 @@ def subject(row: dict[str, Any]) -> str:
     return str(row["path"]) if row["query"] is None else f"search:{row['query']}"
 
 
-def _is_named(text: str, days: Days, row: dict[str, Any]) -> bool:
-    """Whether ``text`` is the problem as an argument of ``--run``, or the name of its job, also without its digest."""
-    # A phrase that looks like a page would have that page's name without it.
-    is_page = (row["query"] or "").startswith("/")
-    names = [subject(row), once_name(days, row), f"fix:{days.written}:{subject(row)}"]
-    names += [_whole_name(days, row)] * (not is_page)
-    return any(phrases.is_copy(text, name) for name in names)
+def _named_so(text: str, days: Days, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The problem that ``text`` names: as an argument of ``--run``, or by its job's name, also without the digest; or those that a
+    command to copy may show so."""
+    names = [
+        (subject(row), once_name(days, row), f"fix:{days.written}:{subject(row)}", _whole_name(days, row))
+        for row in rows
+    ]
+    # One name of a kind may be that of another kind for another problem.
+    for kind in range(4):
+        if found := [row for row, its in zip(rows, names, strict=True) if its[kind] == text]:
+            return found
+    return [
+        row for row, its in zip(rows, names, strict=True) if any(phrases.is_copy(text, name) for name in its)
+    ]
 
 
 def _whole_name(days: Days, row: dict[str, Any]) -> str:

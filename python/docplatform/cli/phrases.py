@@ -69,7 +69,9 @@ def quotable(text: str) -> str:
 
 def is_copy(text: str, name: str) -> bool:
     """Whether ``text`` may be ``name`` as a command to copy shows it, in any code page and on any system."""
-    return printed(quotable(text)) == printed(quotable(name))
+    return printed(quotable(text)) == printed(quotable(name)) or quotable(printed(text)) == quotable(
+        printed(name)
+    )
 
 
 def _fetch(

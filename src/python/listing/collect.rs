@@ -187,14 +187,13 @@ fn fails_again(error: &Error) -> bool {
 /// how to get the rest.
 fn how_to_continue(reader: &Arc<RowReader>, fails_again: bool, rows: &str, rest: &str) -> String {
     match reader.kept() {
-        Kept::InStore { .. } if fails_again => "what was fetched is in the store".into(),
+        Kept::InStore { refresh } if refresh || fails_again => {
+            "what was fetched is in the store".into()
+        }
         Kept::Never | Kept::WithStore if fails_again => rows.into(),
-        Kept::InStore { refresh: false } => {
+        Kept::InStore { .. } => {
             "what was fetched is in the store: make the same call again to continue".into()
         }
-        Kept::InStore { refresh: true } => "what was fetched is in the store: make the same call \
-            without refresh, which may also be a setting of the client, to continue"
-            .into(),
         Kept::Never => format!("{rows}{rest}"),
         Kept::WithStore => format!(
             "{rows}{rest}. With a client that has store= it is kept, and the same call continues"

@@ -249,6 +249,18 @@ async fn the_prompt_is_not_shown_by_a_message_or_a_poll_either() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_status_that_a_prompt_begins_with_is_a_status() {
+    for (prompt, status) in [
+        ("review the docs", "in_review"),
+        ("pending items", "pending"),
+    ] {
+        let client = client(&Script::new([reply(201, job_body(status))]));
+        let job = create(&client, prompt, &Recorder::default()).await.unwrap();
+        assert_eq!(job.status, status);
+    }
+}
+
 /// Rows: H2.
 #[tokio::test(start_paused = true)]
 async fn the_key_is_never_shown_from_a_header_nor_where_that_breaks_off_within_it() {
