@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+import ssl
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,7 @@ def test_a_server_that_wants_a_certificate_of_the_client_is_an_error_that_says_w
 ) -> None:
     # In TLS 1.3 that is said when the request may be on its way.
     context = authority.context("localhost")
-    context.verify_mode = context.verify_mode.CERT_REQUIRED
+    context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(authority.pem)
     wire.server.script([TLS(context)])
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem, max_retries=0)
