@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
