@@ -11,8 +11,8 @@ use crate::text::message::Message;
 use crate::text::named_enum;
 
 named_enum! {
-    /// The kind of a failure, by the name of its class: `ValueError` and `RuntimeError` are Python's
-    /// own, all others are in `docplatform`.
+    /// The kind of a failure, by the name of its class: `ValueError` and `RuntimeError` are
+    /// Python's own, all others are in `docplatform`.
     #[derive(Default)]
     Kind {
         /// A setting is missing or unusable.

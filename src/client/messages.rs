@@ -1,5 +1,6 @@
-//! What became of a call, in words: log lines, and the errors that users see. `not_admitted` decides
-//! the outcome; the errors of throttle, deadline and budget say that the same call may succeed later.
+//! What became of a call, in words: log lines, and the errors that users see. `not_admitted`
+//! decides the outcome; the errors of throttle, deadline and budget say that the same call may
+//! succeed later.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -436,8 +437,13 @@ fn header(call: &Call, client: &Client, value: &str) -> String {
 /// `text`, or a note in its place where it repeats the key, a header of the user's, the prompt, or
 /// a prompt of another call.
 fn redacted<'a>(call: &Call, client: &Client, text: &'a str) -> Cow<'a, str> {
-    let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
+    let text = searched(text);
     redact::withhold(text, repeated_secret(client, call.prompt.as_deref(), text))
+}
+
+/// The beginning of `text`, in which secrets are searched for.
+fn searched(text: &str) -> &str {
+    text.split_at(text.floor_char_boundary(MAX_SEARCHED)).0
 }
 
 /// The name of the secret that the beginning of `text` repeats.
@@ -446,7 +452,7 @@ pub(crate) fn repeated_secret(
     prompt: Option<&str>,
     text: &str,
 ) -> Option<&'static str> {
-    let (text, _) = text.split_at(text.floor_char_boundary(MAX_SEARCHED));
+    let text = searched(text);
     let prompt = prompt.is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_RUN));
     let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
     client.secret_in(text).or(prompt)

@@ -154,7 +154,8 @@ impl Template {
     }
 }
 
-/// The base URL of the platform's API: https, or http if it is a loopback literal or `allow_http` is set.
+/// The base URL of the platform's API: https, or http if it is a loopback literal or `allow_http`
+/// is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     url: Url,

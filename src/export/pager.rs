@@ -67,8 +67,6 @@ pub struct Pager {
     broken: Option<Error>,
     /// The stored page that breaks the paging rule, until its source has taken it back.
     faulty: Option<(i64, u64)>,
-    /// Where the latest page is stored.
-    latest: Option<(i64, u64)>,
     /// The latest page was as long as the paging asks, and its rows had no repeats and nothing
     /// extra, so the offset of the next one is known.
     is_predictable: bool,
@@ -125,7 +123,6 @@ impl Pager {
             finished: place.done,
             broken: None,
             faulty: None,
-            latest: None,
             is_predictable: false,
             ahead: VecDeque::new(),
             seen,
@@ -235,15 +232,6 @@ impl Pager {
         }
     }
 
-    /// Notes that the latest page breaks the paging rule.
-    fn broken(&mut self, what: &str) -> Error {
-        self.faulty = self.latest;
-        Error::new(
-            Kind::Pagination,
-            format!("the service broke its paging rule, so the export stopped: {what}"),
-        )
-    }
-
     /// Whether no page comes after this one.
     fn is_over(&self) -> bool {
         self.finished || self.broken.is_some()
@@ -274,7 +262,10 @@ impl Pager {
             identities,
         ): (FetchedPage, Vec<Identity>),
     ) -> Result<CheckedPage> {
-        self.latest = stored;
+        let refused = |pager: &mut Self, why: &str| {
+            pager.faulty = stored;
+            broken(why)
+        };
         let received = page.rows.len();
         let identities = self.position.identities(identities);
         let by_offset = self.position.by_offset;
@@ -282,15 +273,21 @@ impl Pager {
         page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
-                return Err(self.broken("it sent no rows and said that there are more"));
+                return Err(refused(
+                    self,
+                    "it sent no rows and said that there are more",
+                ));
             }
             if self.seen.page_again(&identities) {
-                return Err(self.broken("it sent the same page again and said that there are more"));
+                return Err(refused(
+                    self,
+                    "it sent the same page again and said that there are more",
+                ));
             }
         }
         let cursor = self.next_cursor(&page);
         // If its cursor is refused, this page's rows are handed out before the error.
-        let cursor = cursor.map_err(|error| self.broken = Some(error));
+        let cursor = cursor.map_err(|why| self.broken = Some(refused(self, &why)));
         // After a short page, repeated rows are expected, and are no change of the data.
         let expected = self.position.may_repeat();
         let mut fresh = self.findings.page(&page, limit, by_offset);
@@ -383,17 +380,17 @@ impl Pager {
 
     /// The cursor of the next page. A repeated cursor is refused, because the export would never
     /// end.
-    fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
+    fn next_cursor(&mut self, page: &Page) -> Result<Option<String>, String> {
         let place = self.place();
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
             return Ok(None);
         }
         let Some(sent) = &page.cursor else {
-            return Err(self.broken("it sent no cursor and said that there are more"));
+            return Err("it sent no cursor and said that there are more".to_owned());
         };
-        let cursor = cursor::plain(&place.base_url, sent).map_err(|why| self.broken(&why))?;
+        let cursor = cursor::plain(&place.base_url, sent)?;
         if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {
-            return Err(self.broken("it sent a cursor that it had sent before"));
+            return Err("it sent a cursor that it had sent before".to_owned());
         }
         Ok(Some(cursor))
     }
@@ -452,4 +449,11 @@ impl Pager {
             task,
         }
     }
+}
+
+fn broken(what: &str) -> Error {
+    Error::new(
+        Kind::Pagination,
+        format!("the service broke its paging rule, so the export stopped: {what}"),
+    )
 }

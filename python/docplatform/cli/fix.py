@@ -151,7 +151,8 @@ def with_jobs(
     """The problems, each with the id of the ``job`` that was created for it, and whether that is unknown."""
     names = ((row, once_name(days, row)) for row in rows)
     return [
-        row | {"job": known.get(name), "job_unknown": known.get(name, name) is None} for row, name in names
+        row | {"job": known.get(name), "job_unknown": name in known and known[name] is None}
+        for row, name in names
     ]
 
 

@@ -69,9 +69,8 @@ def quotable(text: str) -> str:
 
 def is_copy(text: str, name: str) -> bool:
     """Whether ``text`` may be ``name`` as a command to copy shows it, in any code page and on any system."""
-    return printed(quotable(text)) == printed(quotable(name)) or quotable(printed(text)) == quotable(
-        printed(name)
-    )
+    ways = ((printed, quotable), (quotable, printed))
+    return any(last(first(text)) == last(first(name)) for last, first in ways)
 
 
 def _fetch(

@@ -208,7 +208,6 @@ class Session:
             no_room = isinstance(error, OSError) and not isinstance(error, DocPlatformError)
             # The same command would fail in the same way.
             fails_again = phrases.has("ReadFromBeginning", error) or phrases.has("NotStrict", error)
-            named = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
             other_key = " What another key fetched is not used, unless --organization was given."
             # Then it is not known what the store could keep.
             store_failed = type(error) is DocPlatformError
@@ -225,7 +224,8 @@ class Session:
                         else "."
                         if isinstance(error, SyncError)
                         else ": run the same command again to continue."
-                        + other_key * (isinstance(error, AuthenticationError) and not named)
+                        + other_key
+                        * (isinstance(error, AuthenticationError) and not self._named_organization)
                     )
                     exits.note(error, f"What was fetched is in {self.store}{advice}")
             elif self.spends and answered and not no_room and not fails_again:
@@ -240,13 +240,18 @@ class Session:
                 raise late from error
             raise
 
+    @property
+    def _named_organization(self) -> str | None:
+        """The organization of the option, or of the environment."""
+        return self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
+
     def again(self, *name: str, job: str | None = None) -> str:
         """A command to copy, with the options of this one for service, project and key."""
         taken = _options_of(self.root, name)
         given = {field: getattr(self, field) for field in _REPEATED if field in taken}
         if name[:2] == ("job", "once"):
             # Names belong to it, and the shell that the command is copied into may lack the variable.
-            given["organization"] = self.organization or os.environ.get("DOCPLATFORM_ORGANIZATION")
+            given["organization"] = self._named_organization
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):

@@ -1,4 +1,5 @@
-"""The stub's searches, feedback and conversations, made up or given by a test. Their pages follow each other by cursors; feedback by page has one page."""
+"""The stub's searches, feedback and conversations, made up or given by a test. Their pages follow each other by cursors;
+feedback by page has one page."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ pub enum TableEnd {
     Encoded(&'static str, Box<PyWholeFile>),
 }
 
-/// Reads all that is left into a table, and makes of it what is wanted. Where a frame cannot be made,
-/// the error has the table; where a file cannot, the rows stay for the next call.
+/// Reads all that is left into a table, and makes of it what is wanted. Where a frame cannot be
+/// made, the error has the table; where a file cannot, the rows stay for the next call.
 pub fn table(
     py: Python<'_>,
     reader: &Arc<RowReader>,
@@ -183,8 +183,8 @@ fn fails_again(error: &Error) -> bool {
     )
 }
 
-/// What to do after an export broke off. Without a store, `rows` says where its rows are, and `rest`
-/// how to get the rest.
+/// What to do after an export broke off. Without a store, `rows` says where its rows are, and
+/// `rest` how to get the rest.
 fn how_to_continue(reader: &Arc<RowReader>, fails_again: bool, rows: &str, rest: &str) -> String {
     match reader.kept() {
         Kept::InStore { refresh } if refresh || fails_again => {

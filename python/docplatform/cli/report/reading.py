@@ -115,7 +115,8 @@ class _Reading:
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
     def fixes(self) -> None:
-        """Reads what readers stumble over. The visitors were read before, or are in the store; more than ``MAX_KEPT`` are read again if there is no store."""
+        """Reads what readers stumble over. The visitors were read before, or are in the store; without a store, more than
+        ``MAX_KEPT`` are read again."""
         plans, days = self._ahead.plans.get(Part.FIXES), self._asked.days
         if not plans:
             return
