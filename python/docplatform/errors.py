@@ -136,8 +136,8 @@ class ConnectError(NetworkError, ConnectionError):
 
 
 class RequestTimeoutError(NetworkError, TimeoutError):
-    """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call). Or a call,
-    also a write, could not be sent in time (``outcome="not_sent"``).
+    """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call). Or a call could
+    not be sent in time: a write then has ``outcome="not_sent"``.
 
     Nothing was changed, so call again, or give the client a longer ``timeout=`` or ``deadline=``. A write that gets
     no answer in time is an ``UnconfirmedWriteError``.

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::observer::{About, Level, Note, Observer};
 use crate::client::{Client, Shared};
 use crate::config::{ApiKey, Renewal};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Result};
 use crate::lock;
 use crate::text::message::{Message, Setting, message};
 
@@ -99,12 +99,11 @@ impl Client {
         };
         key.ok_or_else(|| {
             let text = message![
-                "the function of ",
+                ", because the function of ",
                 Setting::ApiKey,
-                " was not called in time, so the request was not sent"
+                " was not called in time"
             ];
-            let error = Error::new(Kind::Timeout, text).past_deadline();
-            error.with_outcome(Some(Outcome::NotSent))
+            Error::new(Kind::Timeout, text).past_deadline()
         })
     }
 

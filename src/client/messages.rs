@@ -408,8 +408,8 @@ impl Failed<'_> {
                 job_path: self.call.path.as_str() == self.client.settings().job_path.as_str(),
             },
             407 => Advice::CheckProxy { from: None },
-            408 | 425 | 500 | 502..=504 | 520.. => Advice::CallLater {},
             511 => Advice::CheckPage {},
+            408 | 425 | 500.. => Advice::CallLater {},
             429 => Advice::CallAfter {
                 seconds: head
                     .retry_after

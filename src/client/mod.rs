@@ -168,8 +168,8 @@ impl Client {
         }
     }
 
-    /// A second handle with other settings on the same connections, throttle and counts; `None` if
-    /// the change needs connections or a store of its own.
+    /// A second handle with other settings on the same connections, throttle and counts. `None` if
+    /// the change needs connections or a store of its own, or makes it another user of the service.
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);

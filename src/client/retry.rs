@@ -163,7 +163,9 @@ impl Client {
             sent_at: Millis::default(),
             elapsed: Duration::ZERO,
             waited: Duration::ZERO,
-            key: Box::pin(self.key(deadline, observer)).await?,
+            key: Box::pin(self.key(deadline, observer))
+                .await
+                .map_err(|why| messages::not_admitted(&call, why, Vec::new()))?,
             renewed: false,
             last_retry: None,
             span: match observer.options().tracer {

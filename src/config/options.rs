@@ -35,8 +35,8 @@ macro_rules! for_each_option {
             timeout: f64 = 30.0;
             /// Seconds to resolve, connect and shake hands.
             connect_timeout: f64 = 5.0;
-            /// Seconds for one call or one page, with its retries and pauses; waits for the budget
-            /// do not count.
+            /// Seconds for one call or one page, with its retries and pauses; waits for the budget,
+            /// and the function that returns the API key, do not count.
             deadline: f64 = 90.0;
             /// Retries after the first attempt.
             max_retries: u32 = 2;

@@ -116,7 +116,7 @@ advice! {
     CheckNetwork {}
     /// `from`: the argument or the variable that names the proxy, where that is known.
     CheckProxy { from: Option<String> }
-    /// HTML or XML came instead of JSON.
+    /// Something else than the service answered: HTML or XML came instead of JSON, or a status 511.
     CheckPage {}
     /// A path that the user gave.
     CheckPath {}

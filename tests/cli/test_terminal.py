@@ -180,7 +180,7 @@ def test_lines_for_people_fit_into_the_terminal_and_commands_to_copy_stay_whole(
     shown = on_terminal(stub, "job", "create", "Fix it", COLUMNS="40")
     assert f"To wait for it:\r\ndocplatform job wait {job}\r\n" in shown
     key = "".join(on_terminal(stub, "visitors", "totals", COLUMNS="40", DOCPLATFORM_API_KEY=""))
-    assert "\r\n`docplatform doctor` checks every\r\nsetting, and says what to do.\r\n" in key
+    assert "\r\n`docplatform doctor` checks address,\r\nproject and key, and says what to do.\r\n" in key
     # A pipe gets each line whole.
     assert (
         "Every 250 rows of a slice cost a request. Once the store has"

@@ -60,6 +60,12 @@ def test_a_status_has_its_class(face: Face, stub: StubServer, status: int) -> No
     assert f"status {status}: no" in str(error)
 
 
+@pytest.mark.parametrize("status", [500, 501, 507, 599])
+def test_an_error_of_the_server_says_to_call_later(face: Face, stub: StubServer, status: int) -> None:
+    stub.fail_next(status=status, body={"error": "no"})
+    assert "this often passes: call again later" in str(refused(face, face.client(stub, max_retries=0)))
+
+
 def test_what_the_service_says_is_clipped(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     stub.fail_next(status=400, body="x" * 100_000, headers={"x-request-id": "x" * 5_000})

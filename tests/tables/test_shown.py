@@ -200,14 +200,16 @@ def test_an_attribute_of_a_frame_says_which_method_to_use(name: str) -> None:
         ("searches", "plot", "to_pandas().plot"),
     ],
 )
-def test_an_attribute_of_rows_that_are_not_read_yet_names_collect(
+def test_an_attribute_of_rows_names_collect(
     face: Face, stub: StubServer, listing: str, name: str, method: str
 ) -> None:
     rows: Any = getattr(face.client(stub), listing)("2026-01")
     with pytest.raises(AttributeError) as caught:
         getattr(rows, name)
     collect = "rows.collect()" if face.name == "sync" else "(await rows.collect())"
-    assert str(caught.value).endswith(f"its rows have to be read first: {collect}.{method}")
+    assert str(caught.value).endswith(
+        f"read the rows into a table, instead of one by one or into a file: {collect}.{method}"
+    )
     assert stub.requests == []
 
 

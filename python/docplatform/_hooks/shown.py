@@ -124,7 +124,8 @@ def no_attribute(owner: Table | Rows | AsyncRows, name: str) -> AttributeError:
     else:
         made = VisitorTable if isinstance(owner, Visitors | AsyncVisitors) else Table
         collect = "(await rows.collect())" if isinstance(owner, AsyncRows) else "rows.collect()"
-        advice = f"its rows have to be read first: {collect}.{name if hasattr(made, name) else frame}"
+        member = name if hasattr(made, name) else frame
+        advice = f"read the rows into a table, instead of one by one or into a file: {collect}.{member}"
     text = f"{type(owner).__name__!r} object has no attribute {name!r}: {advice}"
     return AttributeError(text, name=name, obj=owner)
 

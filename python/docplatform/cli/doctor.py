@@ -72,7 +72,7 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     """Check settings, service and key, and say what to do.
 
     It reads the totals of the visitors: one request, which counts towards the hourly limit. An existing --store keeps the
-    answer and, with a budget, the record of the request; nothing else is written.
+    answer, a refusal of the service (429) and, with a budget, the record of the request; nothing else is written.
     """
     settings = list(_settings(session))
     answers = [Finding(name, "unknown", NOT_ASKED) for name in (SERVICE, KEY, PROJECT)]

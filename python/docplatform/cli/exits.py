@@ -146,7 +146,7 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
             lines = [unnamed.format(wait=again("job", "wait", job="ID"))]
     lines += notes
     if code in (Exit.KEY, Exit.USAGE):
-        lines.append(f"`{again('doctor')}` checks every setting, and says what to do.")
+        lines.append(f"`{again('doctor')}` checks address, project and key, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     # A wait that timed out says itself whether its job keeps running.
     says = (docplatform.NotFoundError, docplatform.WaitTimeoutError)

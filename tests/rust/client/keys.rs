@@ -155,6 +155,29 @@ async fn a_function_that_returns_late_does_not_bring_an_old_key_back() {
     assert_eq!(sent(&script), [NEW, NEW]);
 }
 
+/// A caller that has left: no request for the key is answered.
+struct Left;
+
+impl Observer for Left {
+    fn note(&self, _: Note) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_function_is_not_called_in_time_is_not_sent() {
+    for (call, outcome) in [(read(), None), (write(), Some(Outcome::NotSent))] {
+        let script = Script::new(Vec::<Step>::new());
+        let error = client(&script, 2)
+            .call(call, &Left, json)
+            .await
+            .unwrap_err();
+        assert_eq!(error.outcome, outcome);
+        let text = error.to_string();
+        let ends = ": not sent, because the function of api_key was not called in time";
+        assert!(text.ends_with(ends), "{text}");
+        assert!(sent(&script).is_empty());
+    }
+}
+
 /// Rows: N13, H1.
 #[tokio::test(start_paused = true)]
 async fn neither_the_old_nor_the_new_key_is_shown() {

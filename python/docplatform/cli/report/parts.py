@@ -188,8 +188,8 @@ class Ahead:
 
     @property
     def shared(self) -> Session:
-        """The session for commands in the report. A report is sent to others, so they do not name the files of keys."""
-        return replace(self.session, api_key_file=None, ca_bundle=None)
+        """The session for commands in the report. A report is sent to others, so they do not name the file of the key."""
+        return replace(self.session, api_key_file=None)
 
     def costs(self) -> list[Plan]:
         """The cost of the report, part by part."""
