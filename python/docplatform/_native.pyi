@@ -1811,7 +1811,7 @@ class Job:
     @property
     def status(self) -> str:
         """The status, a str: ``active``, ``completed``, ``archived`` or ``failed``. A newer version of the service may add
-        others.
+        others. ``unknown``: this client has not read it, because a store or ``resolve_once`` named the job.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")

@@ -237,7 +237,7 @@ pub async fn run(
                 let (project, prompt) = (project.clone(), task.prompt.clone());
                 let job =
                     once::write(creating, project, None, prompt, task.once, &observer).await?;
-                batch.set(at, JobState::Running(Box::new(job.clone())));
+                batch.set(at, JobState::Running(Box::new(job.clone().current())));
                 wait::wait(
                     client,
                     Target::just_written(job, task.prompt),

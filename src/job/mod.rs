@@ -17,7 +17,7 @@ use crate::client::{Answer, CREATE_JOB, Call, Client, DecodeError};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
 use crate::error::{Error, Result, refuse};
-use crate::job::once::Creating;
+use crate::job::once::{Creating, STATUS_UNKNOWN};
 use crate::job::wait::JobObserver;
 use crate::text::json;
 use http::Method;
@@ -33,7 +33,7 @@ const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
 pub struct Job {
     /// The identifier; safe to stand in a path.
     pub id: Segment,
-    /// As the service spells it, or `unknown` where only its id is known. A word this client does
+    /// As the service spells it, or `unknown` where no answer has shown it. A word this client does
     /// not know is not final.
     pub status: String,
     /// `source.repository`.
@@ -48,6 +48,8 @@ pub struct Job {
     pub project: Segment,
     /// The whole body.
     pub raw: Value,
+    /// Whether it is the store's record of a name, and not an answer.
+    pub is_recorded: bool,
 }
 
 impl PartialEq for Job {
@@ -73,6 +75,23 @@ impl Job {
     /// Whether it ended without a result.
     pub fn is_failed(&self) -> bool {
         self.status == "failed"
+    }
+
+    /// Whether its status may have changed since: no answer has shown it, and it was not final.
+    pub fn is_outdated(&self) -> bool {
+        self.is_recorded && !self.is_final()
+    }
+
+    /// The same job, without a status that may have changed.
+    #[must_use]
+    pub fn current(mut self) -> Self {
+        if self.is_outdated() {
+            STATUS_UNKNOWN.clone_into(&mut self.status);
+            if let Some(status) = self.raw.get_mut("status") {
+                *status = STATUS_UNKNOWN.into();
+            }
+        }
+        self
     }
 
     /// Reads a job from a body. `id` and `status` must be there; any other field may be missing or
@@ -113,6 +132,7 @@ impl Job {
             archived_at: instant("archivedAt")?,
             project,
             raw,
+            is_recorded: false,
         })
     }
 }

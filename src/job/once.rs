@@ -260,13 +260,16 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
         Some(body) => json::parse::<serde_json::Value>(body).map(|parsed| parsed.value),
         None => Ok(serde_json::json!({ "id": known.id, "status": STATUS_UNKNOWN })),
     };
-    let job = raw.and_then(|raw| Job::from_value(raw, project));
-    job.map_err(|why| {
-        Error::new(
+    match raw.and_then(|raw| Job::from_value(raw, project)) {
+        Ok(job) => Ok(Job {
+            is_recorded: true,
+            ..job
+        }),
+        Err(why) => Err(Error::new(
             Kind::Store,
             format!("the store's copy of the job cannot be read: {why}"),
-        )
-    })
+        )),
+    }
 }
 
 /// The error of a name whose outcome is unknown, or that another owner used for the same prompt at

@@ -14,7 +14,6 @@ use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result, refuse};
-use crate::job::once::STATUS_UNKNOWN;
 use crate::job::{self, ACTIVE, Job, Prompt};
 use crate::text::message::{Advice, Setting, message};
 use crate::text::safe;
@@ -161,6 +160,7 @@ pub async fn wait(
     wait: &Wait,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
+    target.last = target.last.map(Job::current);
     let ended = until_final(client, &mut target, wait, observer).await;
     ended.map_err(|error| {
         observer.failed(target.last);
@@ -301,50 +301,48 @@ async fn sleep_until_poll(at: Instant, until: Option<Instant>) {
 }
 
 fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
-    let (id, last) = (&target.id, target.last.as_ref());
+    let id = &target.id;
+    let last = target.last.as_ref().filter(|job| !job.is_outdated());
     let status = last.map_or("never seen", |job| job.status.as_str());
     let said = match last {
         // No message followed a final status, so only a poll could say more.
         Some(job) if wait.ends_at(job) && !target.rest_first => "could not be read within",
         _ => "was not final after",
     };
+    let foreign = last.is_some_and(|job| !wait.ends_at(job) && !job.is_known());
     let mut message = message![format!(
-        "job {} {said} {} s (last status: {}",
+        "job {} {said} {} s (last status: {}{})",
         id.shown(),
         wait.timeout.unwrap_or_default().as_secs_f64(),
         safe(status, MAX_STATUS),
+        if foreign {
+            ", which this client does not know"
+        } else {
+            ""
+        },
     )];
+    if let Some(failure) = &failure {
+        message.push(format!("; its last poll failed: {}", failure.message));
+    }
     match last {
-        Some(job) if job.status == STATUS_UNKNOWN => {
-            message.push("); whether it has ended is not known");
-        }
         // After a message, a final status may be the old one.
-        Some(job) if wait.ends_at(job) => message.push(")"),
-        Some(job) if !job.is_known() => {
-            message.push(", which this client does not know)");
-            message.push(Advice::EndAtStatus {
-                status: safe(status, MAX_STATUS),
-                job: id.shown(),
-            });
-        }
-        _ => {
-            message.push(")");
-            message.push(Advice::WaitForJob {
-                job: id.shown(),
-                // A failed poll has not shown that it still runs.
-                runs: failure.is_none(),
-            });
-        }
+        Some(job) if wait.ends_at(job) => {}
+        Some(_) if foreign => message.push(Advice::EndAtStatus {
+            status: safe(status, MAX_STATUS),
+            job: id.shown(),
+        }),
+        _ => message.push(Advice::WaitForJob {
+            job: id.shown(),
+            // A failed poll has not shown that it still runs.
+            runs: failure.is_none(),
+        }),
     }
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
 /// The error of a last poll that brought no result in its time.
 fn unanswered() -> Error {
-    let mut error = Error::new(
-        Kind::Timeout,
-        "the last poll brought no result within its time".to_owned(),
-    );
+    let mut error = Error::new(Kind::Timeout, "no result came within its time".to_owned());
     error.transient = true;
     error
 }

@@ -107,6 +107,17 @@ def test_a_message_is_sent_once_and_its_name_can_be_resolved(
 
 
 @pytest.mark.row("A15")
+def test_a_job_of_another_run_is_not_said_to_run(stub: StubServer, once: tuple[str, ...]) -> None:
+    line = (*RUN, *once)
+    assert run_script(SCRIPT, *line, stub=stub).status == 0
+    stub.fail_next(status=401, path="/job/job-1")
+    ended = run_script(SCRIPT, *line, "--json", stub=stub)
+    assert "\nTo wait for job job-1: " in ended.err
+    assert "keeps running" not in ended.err
+    assert json.loads(ended.out)["error"]["job"]["status"] == "unknown"
+
+
+@pytest.mark.row("A15")
 def test_a_name_is_found_as_a_command_to_copy_shows_it(
     cli: Cli, stub: StubServer, kept: tuple[str, ...]
 ) -> None:

@@ -162,7 +162,7 @@ def test_the_action_gives_job_status_and_pull_request_and_a_second_run_creates_n
         (job,) = stub.jobs
         assert outputs == {"job-id": job.id, "status": "completed", "pr-url": LINK, "exit-code": "0"}
         assert f"Pull request: {LINK}" in github.summary
-        assert f"Job `{job.id}` is `completed`." in github.summary
+        assert f"Job `{job.id}`, last status: `completed`." in github.summary
     assert [job.prompts for job in stub.jobs] == [[PROMPT]]
     assert stub.api_key not in github.log + github.summary
 
@@ -297,7 +297,7 @@ RESULT = """<!-- docplatform ask -->
 
 Pull request: {}
 
-Job `{}` is `completed`.
+Job `{}`, last status: `completed`.
 <!-- end of docplatform ask -->"""
 
 

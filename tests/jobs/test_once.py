@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 
 from docplatform import (
+    AuthenticationError,
     ConfigurationError,
     DocPlatformError,
     JobFailedError,
     RequestTimeoutError,
     UnconfirmedWriteError,
+    WaitTimeoutError,
 )
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
@@ -73,6 +75,25 @@ def test_run_job_under_a_name_waits_for_the_job_that_is_there(
     stub.jobs[0].status = "completed"
     assert face.run(client.run_job(PROMPT, **how)).status == "completed"
     assert posts(stub) == 1
+
+
+def test_a_failed_wait_for_the_job_of_a_name_has_no_status_of_another_run(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, max_retries=0)
+    first = create(face, client)
+    waits = partial(client.run_job, PROMPT, once=NAME, poll_interval=0.01)
+    stub.fail_next(status=401, path="/job/job-1")
+    with pytest.raises(AuthenticationError) as refused:
+        face.run(waits())
+    job = refused.value.job
+    assert job is not None
+    assert (job.id, job.status, job.is_final, job.raw["status"]) == (first.id, "unknown", False, "unknown")
+    stub.fail_next(status=503, times=1_000)
+    with pytest.raises(WaitTimeoutError) as late:
+        face.run(waits(timeout=0.05))
+    assert "(last status: never seen); its last poll failed: GET /" in str(late.value)
+    assert ": status 503: " in str(late.value)
 
 
 def test_another_prompt_under_a_name_is_refused(face: Face, stub: StubServer, client: Any) -> None:
