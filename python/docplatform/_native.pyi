@@ -455,7 +455,8 @@ class Client:
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
-            StatusError: The service refused the request; nothing was changed.
+            StatusError: The service refused the request; nothing was changed. Or it refused a poll: ``outcome`` is then
+                ``"applied"``, and ``wait_for_job(error.job)`` goes on.
             ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
@@ -657,7 +658,8 @@ class Client:
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
                 Check on the platform before you call this again. With ``once``, every further call raises this and sends
                 nothing, until ``resolve_once`` says whether the message arrived.
-            StatusError: The service refused the request; nothing was changed.
+            StatusError: The service refused the request; nothing was changed. Or it refused a poll: ``outcome`` is then
+                ``"applied"``, and ``wait_for_job(error.job)`` goes on.
             ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
@@ -979,7 +981,7 @@ class Client:
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
                 the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
                 service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            page_size: The most rows of the range, or of each slice, 1 to 100; 100 by default. Fewer save no request.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, ``every``, filters, project and page size; if
@@ -3503,7 +3505,8 @@ class AsyncClient:
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call with a name and a prompt that the store knows from another
                 organization or key at this address.
-            StatusError: The service refused the request; nothing was changed.
+            StatusError: The service refused the request; nothing was changed. Or it refused a poll: ``outcome`` is then
+                ``"applied"``, and ``wait_for_job(error.job)`` goes on.
             ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
@@ -3709,7 +3712,8 @@ class AsyncClient:
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
                 Check on the platform before you call this again. With ``once``, every further call raises this and sends
                 nothing, until ``resolve_once`` says whether the message arrived.
-            StatusError: The service refused the request; nothing was changed.
+            StatusError: The service refused the request; nothing was changed. Or it refused a poll: ``outcome`` is then
+                ``"applied"``, and ``wait_for_job(error.job)`` goes on.
             ConnectError: The service was not reached. Nothing was done, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
@@ -4031,7 +4035,7 @@ class AsyncClient:
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
                 the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
                 service finds the range too long. By default the range is read as a whole.
-            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            page_size: The most rows of the range, or of each slice, 1 to 100; 100 by default. Fewer save no request.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received. The checkpoint holds the range, ``every``, filters, project and page size; if

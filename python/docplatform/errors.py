@@ -337,7 +337,8 @@ class UnprocessableError(StatusError):
 class RateLimitError(StatusError):
     """Status 429: the service allows no more requests at present. Or an earlier 429, or 503 with ``Retry-After``,
     makes this client wait: then it was not sent (``outcome="not_sent"``), or not sent again after the ``attempts``, and
-    ``status`` is that of the earlier answer.
+    ``status`` is that of the earlier answer. If it was a poll of ``run_job`` or ``follow_up``, ``outcome`` is
+    ``"applied"``, and ``wait_for_job(error.job)`` goes on.
 
     Wait ``retry_after`` seconds, or give the client ``requests_per_hour=`` so that it waits by itself. An export
     continues with ``resume=error.checkpoint``.
@@ -355,7 +356,8 @@ class ServerError(StatusError):
     """Status 500 to 599 in answer to a read: the service failed, in spite of the retries of 500, 502, 503, 504 and
     520 to 524.
 
-    Nothing was changed, so call again later. A write that gets such an answer is an ``UnconfirmedWriteError``.
+    Nothing was changed, so call again later; after a poll of ``run_job`` or ``follow_up`` (``outcome="applied"``), call
+    ``wait_for_job(error.job)``. A write that gets such an answer is an ``UnconfirmedWriteError``.
 
     Example:
         >>> stub.fail_next(status=503)

@@ -116,10 +116,14 @@ pub(crate) fn not_admitted(call: &Call, why: Error, attempts: Vec<Attempt>) -> E
 
 /// The throttle keeps the call from being sent.
 pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
-    let text = format!(
-        ", because the service asked this client to wait for another {:.0} s: call again after that",
-        time_left.as_secs_f64().ceil(),
-    );
+    // Rounded up, so that the advice is not too early.
+    let seconds = time_left.as_secs() + u64::from(time_left.subsec_nanos() > 0);
+    let text = message![
+        ", because the service asked this client to wait",
+        Advice::CallAfter {
+            seconds: Some(seconds)
+        }
+    ];
     let mut error = Error::new(Kind::HeldBack, text).past_deadline();
     (error.status, error.retry_after) = (Some(status), Some(time_left));
     error

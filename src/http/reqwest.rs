@@ -26,7 +26,7 @@ use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Tra
 use crate::text::io_words;
 use crate::text::message::{Advice, Message, Setting, message};
 
-/// The same for everyone, so that it reveals no user, host, path or platform.
+/// The same for everyone who gives none, so that it reveals no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 /// How long an unused connection for reads is kept.
 const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);

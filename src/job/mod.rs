@@ -54,7 +54,7 @@ pub struct Job {
 
 impl PartialEq for Job {
     fn eq(&self, other: &Self) -> bool {
-        // All other fields are read from these.
+        // All other fields are read from these, and a record equals the answer that it was made of.
         self.project == other.project && self.raw == other.raw
     }
 }
@@ -160,7 +160,7 @@ impl From<Prompt> for Arc<str> {
 }
 
 impl Prompt {
-    /// Refuses what the service would: the minimum is one visible letter. No cap is documented.
+    /// Refuses a prompt of white space alone. No cap is documented.
     pub fn parse(text: String) -> Result<Self> {
         if text.trim().is_empty() {
             return refuse("the prompt is empty: say in plain words what the agent is to do");

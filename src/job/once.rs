@@ -23,7 +23,7 @@ use crate::store::{
 use crate::text::message::{Advice, Setting, message};
 use crate::text::{json, safe};
 
-/// The status of a job if only its id is known.
+/// The status of a job that no answer has shown, or that may have changed since.
 pub(crate) const STATUS_UNKNOWN: &str = "unknown";
 
 /// A name for a creation or a message, checked.

@@ -152,8 +152,7 @@ impl Target {
 }
 
 /// Polls until the job is final. If this call was to write to the job, each error says that the
-/// write has happened, and not what became of a poll: a poll that was not sent does not allow
-/// another write.
+/// write has happened, and how to go on without another one, whatever became of a poll.
 pub async fn wait(
     client: &Client,
     mut target: Target,
@@ -162,13 +161,24 @@ pub async fn wait(
 ) -> Result<Job> {
     target.last = target.last.map(Job::current);
     let ended = until_final(client, &mut target, wait, observer).await;
-    ended.map_err(|error| {
-        observer.failed(target.last);
+    ended.map_err(|mut error| {
+        let (last, id) = (target.last, target.id.shown());
         if target.rest_first {
-            error.with_outcome(Some(Outcome::Applied))
-        } else {
-            error
+            error.outcome = Some(Outcome::Applied);
+            // The others say themselves how to go on.
+            if !matches!(error.kind, Kind::JobFailed | Kind::WaitTimeout) {
+                error.message.without_repeat();
+                error.message.push(message![
+                    format!("; job {id} has the prompt"),
+                    Advice::WaitForJob {
+                        job: id,
+                        runs: last.as_ref().is_some_and(|job| job.status == ACTIVE),
+                    }
+                ]);
+            }
         }
+        observer.failed(last);
+        error
     })
 }
 

@@ -187,6 +187,18 @@ impl Message {
         })
     }
 
+    /// Takes out advice that repeats the call.
+    pub fn without_repeat(&mut self) {
+        self.0.retain(|part| {
+            !matches!(
+                part,
+                Part::Advice(
+                    Advice::CallAfter { .. } | Advice::CallLater {} | Advice::FewerCalls {}
+                )
+            )
+        });
+    }
+
     /// Puts `beginning` before it.
     pub fn prepend(&mut self, beginning: impl Into<Self>) {
         self.0.splice(..0, beginning.into().0);

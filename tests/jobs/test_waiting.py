@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from docplatform import (
-    AuthenticationError,
     DataWarning,
     JobFailedError,
     ServerError,
+    StatusError,
     WaitTimeoutError,
 )
 from docplatform.testing import StubServer
@@ -151,12 +152,22 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 # -- failures of a poll ------------------------------------------------------------------------
 
 
-def test_a_run_whose_first_poll_is_refused_carries_the_new_job(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=401, path="/job/job-1")
-    with pytest.raises(AuthenticationError) as caught:
-        face.run(face.client(stub).run_job("Fix it", **SOON))
-    assert caught.value.job is not None
-    assert caught.value.job.id == stub.jobs[0].id
+@pytest.mark.parametrize("status", [401, 403, 429, 503])
+def test_a_failed_poll_of_a_job_that_was_just_written_advises_no_second_write(
+    face: Face, stub: StubServer, status: int
+) -> None:
+    client = face.client(stub, max_retry_after=1)
+    goes_on = '; job job-1 has the prompt; it keeps running: wait for it with wait_for_job("job-1")'
+    for write in (client.run_job, partial(client.follow_up, "job-1")):
+        stub.fail_next(status=status, retry_after=2, path="/job/job-1")
+        with pytest.raises(StatusError) as caught:
+            face.run(write("Fix it", timeout=0.5, **SOON))
+        error = caught.value
+        assert error.job is not None
+        assert (error.outcome, error.job.id) == ("applied", "job-1")
+        assert str(error).endswith(goes_on)
+        assert "again" not in str(error)
+    assert stub.jobs[0].prompts == ["Fix it", "Fix it"]
 
 
 # -- polls that all fail, and a message before a wait ----------------------------------------------

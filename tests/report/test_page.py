@@ -178,7 +178,7 @@ def test_what_is_not_sure_is_said() -> None:
     assert "The number of readers hardly changed: from 2 in December 2025 to 4 (100% more)." in said()
     fell = made(totals=Totals(600, 330, 800), comparison=comparison(totals=Totals(800, 300, 1_000)))
     assert (
-        "Elsewhere, changes are counted per day or per working day where that explains a part"
+        "readers are counted per day or per working day where that explains a part of them. All other changes"
         in Parsed(page.render(fell)).text
     )
     days = ("21 November 2026", "15 January to 14 February 2026")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHORT = 7
 """With more slices, the table of numbers is folded."""
 _MARKED = 60
-"""With more slices, points are not drawn, because they would hide the lines."""
+"""With more slices, only hollow points are drawn, because all of them would hide the lines."""
 _TOP, _BOTTOM = 6, 86
 """Where the grid begins and ends, in percent of the height."""
 _LEFT, _RIGHT = 2, 98

@@ -191,8 +191,8 @@ def _notes(report: Report) -> Iterator[str]:
         and any(found.moved(kind, report.totals).per for kind in READERS)
     ):
         yield (
-            "In the tables, each change is the one from total to total. Elsewhere, changes are counted per day or per working day where that "
-            "explains a part of them."
+            "Changes of the whole site's readers are counted per day or per working day where that explains a part of them. "
+            "All other changes are from total to total."
         )
 
 

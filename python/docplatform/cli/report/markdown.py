@@ -116,7 +116,7 @@ _MARKED = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 
 
 def text(value: str) -> str:
-    """Foreign text, with all Markdown in it escaped."""
+    """Foreign text, in which only mentions and bare addresses work as Markdown."""
     return _MARKED.sub(r"\\\1", _safe(value, 2_000))
 
 
