@@ -156,10 +156,11 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 def test_a_failed_poll_of_a_job_that_was_just_written_advises_no_second_write(
     face: Face, stub: StubServer, status: int
 ) -> None:
-    client = face.client(stub, max_retry_after=1)
     goes_on = '; job job-1 has the prompt; it keeps running: wait for it with wait_for_job("job-1")'
-    for write in (client.run_job, partial(client.follow_up, "job-1")):
-        stub.fail_next(status=status, retry_after=2, path="/job/job-1")
+    # The second client is not kept waiting by the answer to the first one.
+    first, second = (face.client(stub, max_retry_after=1) for _ in range(2))
+    for before, write in enumerate((first.run_job, partial(second.follow_up, "job-1"))):
+        stub.fail_next(status=status, retry_after=2, path="/job/job-1", after=before)
         with pytest.raises(StatusError) as caught:
             face.run(write("Fix it", timeout=0.5, **SOON))
         error = caught.value
