@@ -158,6 +158,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         assert (ended.status, ended.out, len(cli.stub.requests)) == (2, "", 1), line
         assert words in ended.err
     assert not (tmp_path / "mistyped.db").exists()
+    assert "docplatform doctor" not in cli("job", "create", "Fix it", "--once", "x").err
     ended = cli("job", "once", *kept, "--organization", "another")
     assert (ended.status, "No names: the store has none of this" in ended.err) == (0, True)
 

@@ -145,7 +145,8 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
             unnamed = APPLIED if error.outcome == "applied" else UNKNOWN
             lines = [unnamed.format(wait=again("job", "wait", job="ID"))]
     lines += notes
-    if code in (Exit.KEY, Exit.USAGE):
+    # Names of jobs are nothing that `doctor` checks.
+    if code in (Exit.KEY, Exit.USAGE) and not phrases.has("once", error):
         lines.append(f"`{again('doctor')}` checks address, project and key, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     # A wait that timed out says itself whether its job keeps running.

@@ -213,9 +213,9 @@ def lines(told: object, again: Again) -> list[str]:
     return [LINES[name](again, **facts) for name, _, facts in found]
 
 
-def has(advice: str, told: object) -> bool:
-    """Whether an error gives this advice."""
-    return any(not isinstance(part, str) and part[0] == advice for part in _parts(told))
+def has(name: str, told: object) -> bool:
+    """Whether an error gives the advice, or names the setting, of this name."""
+    return any(not isinstance(part, str) and part[0] == name for part in _parts(told))
 
 
 def whole(told: object, again: Again) -> str:
