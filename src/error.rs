@@ -19,7 +19,7 @@ named_enum! {
         Configuration = "ConfigurationError",
         /// A wrong argument, found before anything was sent.
         Argument = "ValueError",
-        /// An object used after its end: a closed client, a finished iterator.
+        /// An object used after its end, such as a closed client, or a call that its process ended.
         Misuse = "RuntimeError",
         /// The service was not reached: no byte of the last attempt was written.
         Connect = "ConnectError",

@@ -390,7 +390,7 @@ class Client:
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
-            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
+            StatusError: The service refused a poll. The error's ``job`` is the last snapshot, if there is one.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")
@@ -507,7 +507,7 @@ class Client:
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
-            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``, or in ``failed`` if it failed. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.
@@ -2424,7 +2424,7 @@ class Table:
         """
     @property
     def requests(self) -> int:
-        """How many requests the rows cost, retries included: an int.
+        """How many requests the export cost, with those for rows that were taken before, and with retries: an int.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2784,8 +2784,8 @@ class TrendTable(Table):
         """
     @property
     def open_from(self) -> date | None:
-        """The first day whose slice may still change, because it ended less than ``settle_days`` ago: a ``date``; ``None``
-        if all are final.
+        """The first day whose slice may still change, because it is not over, or ended less than ``settle_days`` ago: a
+        ``date``; ``None`` if all are final.
 
         Example:
             >>> trend = client.visitor_trend("2026-01", every="week")
@@ -3440,7 +3440,7 @@ class AsyncClient:
             WaitTimeoutError: The job was not final within ``timeout``. ``wait_for_job`` with its id waits for it again. If
                 the last poll failed, that error is the ``__cause__``.
             NotFoundError: The project has no such job.
-            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
+            StatusError: The service refused a poll. The error's ``job`` is the last snapshot, if there is one.
 
         Example:
             >>> job = client.create_job("Fix the broken links on the quickstart page")
@@ -3557,7 +3557,7 @@ class AsyncClient:
                 one, varied at random by 20 %.
             max_poll_interval: The longest interval between polls before it is varied, in seconds; by default 30, or
                 ``poll_interval`` if that is longer.
-            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``. A
+            final: Further statuses that end the wait for a job, such as ``("cancelled",)``; the job is then in ``done``, or in ``failed`` if it failed. A
                 status that the client does not know causes a ``DataWarning``, and the wait goes on.
             progress: Whether to show progress on stderr; by default on a terminal and in a notebook.
             project_id: The project's id; by default the client's ``project_id``.

@@ -90,7 +90,8 @@ class DocPlatformError(Exception):
 
 
 class ConfigurationError(DocPlatformError, ValueError):
-    """A setting is missing or cannot be used. Nothing was sent, unless the store failed during a call.
+    """A setting is missing or cannot be used. Nothing was sent, unless the store failed during a call, or
+    the function of ``api_key=`` returned an unusable key after a 401.
 
     The message names the setting and where its value came from, such as ``DOCPLATFORM_API_KEY`` or ``api_key=``:
     correct it there.
@@ -107,7 +108,8 @@ class NetworkError(DocPlatformError):
     """The base of the network's errors: ``ConnectError``, ``RequestTimeoutError`` and ``TransportError``.
 
     Nothing was changed, so it is safe to call again. A write that may have been carried out is an
-    ``UnconfirmedWriteError``, which is not one of these.
+    ``UnconfirmedWriteError``, which is not one of these. After a poll of ``run_job`` or ``follow_up``
+    (``outcome="applied"``), call ``wait_for_job(error.job)``.
 
     Example:
         >>> stub.fail_next(drop=True, times=3)
@@ -124,7 +126,7 @@ class ConnectError(NetworkError, ConnectionError):
     the last attempt was sent, and those before it were refused or were a read's.
 
     Check ``base_url``, the network and the proxy; ``ca_bundle=`` adds certificates. It is safe to call again, also
-    for a write.
+    for a write, unless ``outcome`` is ``"applied"``.
 
     Example:
         >>> unreachable = client.with_options(base_url="http://127.0.0.1:1", max_retries=0)
@@ -252,7 +254,7 @@ class StatusError(DocPlatformError):
 class BadRequestError(StatusError):
     """Status 400: the service did not understand the request.
 
-    Check the arguments; ``message`` says what the service objects to. Nothing was changed.
+    Check the arguments; ``message`` says what the service objects to.
 
     Example:
         >>> stub.fail_next(status=400)
@@ -309,7 +311,7 @@ class NotFoundError(StatusError):
 class ConflictError(StatusError):
     """Status 409: the request contradicts the present state, for example of a job.
 
-    Read the present state, for example with ``get_job``, and decide again. Nothing was changed.
+    Read the present state, for example with ``get_job``, and decide again.
 
     Example:
         >>> stub.fail_next(status=409)
@@ -323,7 +325,7 @@ class ConflictError(StatusError):
 class UnprocessableError(StatusError):
     """Status 422: the service understood the request and refuses it.
 
-    ``message`` says why; correct the arguments. Nothing was changed.
+    ``message`` says why; correct the arguments.
 
     Example:
         >>> stub.fail_next(status=422)
@@ -372,7 +374,7 @@ class PaginationError(DocPlatformError):
     """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
     end, or lose rows.
 
-    No rows are silently lost: an export into memory has what was fetched in ``partial``, the rows of the page with a wrong cursor included. After a broken rule the next call asks for that page again, also with a store; ``refresh=True`` asks for all of them. If the error stays, report it to the service; a shorter range or
+    No rows are silently lost: an export into memory has the rows before the page that stopped it in ``partial``, and those of a page with a wrong cursor. After a broken rule the next call asks for that page again, also with a store; ``refresh=True`` asks for all of them. If the error stays, report it to the service; a shorter range or
     ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
     get a ``DataWarning``.
 
@@ -533,10 +535,10 @@ class DataChangedWarning(DataWarning):
 
 class UnrecordedJobWarning(UserWarning):
     """A Python warning: a job was created, or a message sent, under a name of ``once=``, but the store could not record it,
-    such as on a disk that became full.
+    such as on a disk that became full, or had not yet.
 
-    The job runs, and the call returns it. The name counts as unknown until ``resolve_once(warning.name,
-    warning.job_id)`` records the job.
+    The job runs, and the call returns it. The name counts as unknown until the store has recorded the job, by itself or
+    by ``resolve_once(warning.name, warning.job_id)``.
 
     Attributes:
         name: The name: a str.

@@ -107,7 +107,7 @@ class VisitorsPage(NamedTuple):
         rows: The page's rows: a list of ``VisitorRow``. If you took single rows before, only those that are left.
         totals: The totals that came with the page: a ``Totals`` tuple.
         offset: How many rows of the listing come before: an int.
-        has_more: Whether the service said that more rows follow: a bool.
+        has_more: Whether another page follows: a bool.
 
     Example:
         >>> page = next(client.visitors("2026-01").pages())
@@ -127,7 +127,7 @@ class RowsPage(NamedTuple):
     Attributes:
         rows: The page's rows: a list of dicts. If you took single rows before, only those that are left.
         offset: How many rows come before, with ``every`` those of its slice: an int.
-        has_more: Whether the service said that more rows follow: a bool.
+        has_more: Whether another page follows: a bool.
 
     Example:
         >>> page = next(client.searches("2026-01").pages())
@@ -160,7 +160,7 @@ class JobsReport(NamedTuple):
     """The outcomes of the jobs of ``Client.run_jobs``: a named tuple. Each dict is in the order of the prompts.
 
     Attributes:
-        done: Jobs that are ``completed`` or ``archived``, or have a status of ``final=``: a dict from name to ``Job``.
+        done: Jobs that are ``completed`` or ``archived``, or have another status of ``final=`` than ``failed``: a dict from name to ``Job``.
         failed: Jobs that failed, and jobs that were not created: a dict from name to ``Job`` or to the error.
         unknown: Jobs whose result is not known: a dict from name to the error (the creation was not confirmed, the wait
             ended early), or to the last ``Job`` of one that was running when the call was interrupted.
@@ -452,7 +452,8 @@ class Stats(NamedTuple):
         requests: Requests that were sent, retries included: an int. A request for which no connection could be made
             does not count.
         retries: Retries among them: an int.
-        waited: Seconds spent in all pauses: between attempts, for the budget, and for a ``Retry-After``: a float.
+        waited: Seconds that calls paused: between attempts, for the budget, and for a ``Retry-After``: a float. The
+            pauses between the polls of a wait for a job do not count.
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
             the store. Requests of other processes are in it as of the last time that this client did: when it was
             made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and, with a

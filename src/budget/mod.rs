@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_is_never_longer_than_the_wait() {
+    fn a_pause_is_the_wait_but_at_most_half_a_minute() {
         let slot = |wait| Slot {
             at: timestamp(0),
             wait: Duration::from_millis(wait),

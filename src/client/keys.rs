@@ -126,14 +126,14 @@ impl Client {
                 let (path, from) = (path.clone(), self.settings.api_key_from);
                 let what = from.map_or_else(|| Setting::ApiKey.into(), Message::from);
                 let read = move || {
-                    let key = ApiKey::read_file(what.clone(), &path)?;
-                    ApiKey::parse(what, &key)
+                    let key = ApiKey::read_file(what, &path)?;
+                    ApiKey::parse("its file", &key)
                 };
                 let read = spawn_blocking(read).await;
                 match read.unwrap_or_else(|panic| Err(Error::bug(panic))) {
                     Ok(key) => Some(self.shared.keys.put(key, Some(refused))),
                     Err(error) => {
-                        let text = format!("the API key was not read again: {}", error.message);
+                        let text = format!("no newer API key was found: {}", error.message);
                         observer.note(Note::new(Level::Warning, text));
                         None
                     }

@@ -245,7 +245,7 @@ impl Client {
         self.store_state.exports.as_ref()
     }
 
-    /// The names of creations that are made once, if it has a store.
+    /// The names of creations and messages that are made once, if it has a store.
     pub fn names(&self) -> Option<&OnceNames> {
         self.store_state.names.as_ref()
     }

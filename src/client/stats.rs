@@ -17,7 +17,7 @@ pub struct Snapshot {
     /// none.
     pub requests: u64,
     pub retries: u64,
-    /// Seconds spent in pauses.
+    /// Seconds spent in pauses, without those between polls.
     pub waited: f64,
 }
 

@@ -45,16 +45,16 @@ pub struct Throttled {
 
 /// The throttles of one origin and key, which a client shares with its handles. Each lane has two:
 /// the first holds every call, and the second is in the ledger of the refused call as well. Calls
-/// with a ledger skip it; a ledger of new jobs is for one project.
+/// with a budget skip it; a budget of new jobs is for one project.
 #[derive(Debug, Default)]
 pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 
 impl Throttle {
-    /// The throttle of `lane`, if its calls have to wait. Calls with a ledger skip the second
+    /// The throttle of `lane`, if its calls have to wait. Calls with a budget skip the second
     /// throttle.
-    pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
+    pub fn throttled(&self, lane: Lane, has_budget: bool) -> Option<Throttled> {
         let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
-        let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));
+        let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_budget));
         throttled
             .filter(|throttled| throttled.until > Instant::now())
             .max_by_key(|throttled| throttled.until)

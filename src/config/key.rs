@@ -166,6 +166,10 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     let read = move || {
         let file = File::open(path)?;
         let found = file.metadata()?;
+        if found.len() > MAX_KEY_FILE {
+            let long = format!("it is longer than {MAX_KEY_FILE} bytes");
+            return Err(io::Error::other(long));
+        }
         let mut text = String::new();
         let read = file.take(MAX_KEY_FILE).read_to_string(&mut text);
         // Wiped, like the key itself.
@@ -178,7 +182,7 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a missing file may be a key: it is long and relative, and has no short
+/// Whether the name of a file that cannot be read may be a key: it is long and relative, and has no short
 /// ending and no directory that exists.
 pub(crate) fn is_like_a_key(name: &Path) -> bool {
     let is_ending = |ending: &OsStr| ending.len() <= MAX_ENDING;

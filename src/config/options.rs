@@ -124,7 +124,8 @@ impl Options {
             let number = value.to_str().and_then(|value| value.parse().ok());
             number.ok_or_else(|| {
                 Error::configuration(format!(
-                    "{variable} must be a whole number, and not negative; it is {:?}",
+                    "{variable} must be a whole number from 0 to {}; it is {:?}",
+                    u64::MAX,
                     value.to_string_lossy()
                 ))
             })
@@ -209,7 +210,11 @@ impl Options {
     }
 
     fn key(&self) -> Result<Option<ApiKey>> {
-        let parse = |key| ApiKey::parse(self.name_of(Setting::ApiKey), key);
+        let what = match self.variable_of(Setting::ApiKey) {
+            Some(ENV_API_KEY_FILE) => message!["the file of ", ENV_API_KEY_FILE],
+            _ => self.name_of(Setting::ApiKey),
+        };
+        let parse = |key| ApiKey::parse(what, key);
         self.api_key.as_ref().map(parse).transpose()
     }
 

@@ -18,7 +18,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
-/// The longest template, in bytes. A URL of 64 KiB has room for it and the longest query.
+/// The longest template, in bytes. A URL of 64 KiB has room for it and the
+/// longest query, unless it repeats its placeholders.
 const MAX_TEMPLATE: usize = 5_000;
 
 /// The most of a template that logs and errors show, in characters.
@@ -29,9 +30,9 @@ const MAX_SHOWN_TEMPLATE: usize = 200;
 pub struct Segment(String);
 
 impl Segment {
-    /// Checks `text`; `what` names it in the error.
-    pub fn parse(what: impl Into<Message>, text: &str) -> Result<Self> {
-        let fault = if text.is_empty() {
+    /// Checks the id of an answer; the error says what is wrong with it.
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
+        Err(if text.is_empty() {
             "is empty".to_owned()
         } else if text.len() > MAX_SEGMENT {
             format!("is longer than {MAX_SEGMENT} bytes")
@@ -49,11 +50,17 @@ impl Segment {
             format!("contains {bad:?}, which cannot be part of an id")
         } else {
             return Ok(Self(text.to_owned()));
-        };
-        refuse(message![
-            what,
-            format!(" {fault}; copy it as the dashboard or the service shows it"),
-        ])
+        })
+    }
+
+    /// Checks `text` that a user gave; `what` names it in the error.
+    pub fn parse(what: impl Into<Message>, text: &str) -> Result<Self> {
+        Self::of(text).or_else(|fault| {
+            refuse(message![
+                what,
+                format!(" {fault}; copy it as the dashboard or the service shows it"),
+            ])
+        })
     }
 
     /// An id that is only used in a store, and never sent.
@@ -100,7 +107,7 @@ impl Template {
         }
         if text.contains(|c| c != '/' && forbidden(c)) {
             return fail(
-                "must not contain a query, a fragment, white space, a backslash or a percent sign",
+                "must not contain a query, a fragment, white space, a control character, a backslash or a percent sign",
             );
         }
         if text.contains(char::REPLACEMENT_CHARACTER) {
@@ -208,7 +215,7 @@ impl BaseUrl {
             return fail("contains a query or a fragment: give the address up to the path");
         }
         if text.contains('%') || url.path().contains("//") {
-            return fail("has a percent sign or an empty step in its path");
+            return fail("has a percent sign, or an empty step in its path");
         }
         let loopback = is_loopback_literal(authority(text), &host);
         if scheme == "http" && !loopback && !allow_http {

@@ -123,8 +123,8 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     Ok(())
 }
 
-/// A date-time in an answer: ISO 8601, in UTC where it has no offset. Leap seconds are refused, as
-/// no `datetime` can hold one.
+/// A date-time in an answer: ISO 8601, in UTC where it has no offset. A leap second after a colon
+/// is refused, as no `datetime` can hold one; without a colon it becomes second 59.
 pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if let Some(instant) = usual_instant(text) {
         return Ok(instant);

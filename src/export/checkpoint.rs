@@ -95,7 +95,7 @@ impl Checkpoint {
         }
         let Ok(read) = serde_json::from_str::<Self>(text) else {
             return refused(
-                "not a checkpoint of docplatform: give its whole text, as rows or an error have it",
+                "not a checkpoint that this docplatform can read: give its whole text, as rows or an error have it",
             );
         };
         if read.version != CHECKPOINT_VERSION {

@@ -34,7 +34,7 @@ type Hashed = BuildHasherDefault<IdentityHasher>;
 pub(crate) enum Repeat {
     New,
     Identical,
-    /// Its key was seen, and never with these values.
+    /// Its key was seen, and not with these values, as far as is remembered.
     Differing,
 }
 

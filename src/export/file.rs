@@ -122,7 +122,7 @@ impl FileWriter {
     }
 }
 
-/// Runs disk work on its own thread, because a disk may be slow.
+/// Runs disk work on a thread that may wait, because a disk may be slow.
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

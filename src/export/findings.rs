@@ -38,6 +38,8 @@ pub enum Finding {
         rows: usize,
         /// The days of the listing, if both ends are whole days.
         days: Option<Slice>,
+        /// Whether a page may have more rows.
+        is_small: bool,
     },
     /// The two periods of a comparison differ much in length.
     Uneven {
@@ -115,10 +117,18 @@ impl fmt::Display for Finding {
                     "{name} has {days}, and {other} has {days_before}: the longer period has higher counts for that reason alone"
                 )
             }
-            Self::CutOff { rows, days } => {
+            Self::CutOff {
+                rows,
+                days,
+                is_small,
+            } => {
                 let of = days
                     .map(|days| format!(" of {}", Period::of(days).name()))
                     .unwrap_or_default();
+                let larger = match is_small {
+                    true => "ask for larger pages, or ",
+                    false => "",
+                };
                 let advice = match days.map(|days| days.count()) {
                     Some(1) => {
                         "choose rows by their source or status, or count the rows of feedback, which has all"
@@ -128,7 +138,7 @@ impl fmt::Display for Finding {
                 };
                 write!(
                     f,
-                    "the service cut the listing off after {}{of} and does not list the rest: {advice}",
+                    "the service cut the listing off after {}{of} and does not list the rest: {larger}{advice}",
                     number(rows as u64, "row")
                 )
             }
@@ -178,8 +188,12 @@ impl Findings {
 
     /// The page of these days is the last one, although the service has more. Every slice has an
     /// entry of its own.
-    pub(crate) fn cut_off(&mut self, rows: usize, days: Option<Slice>) -> Finding {
-        let finding = Finding::CutOff { rows, days };
+    pub(crate) fn cut_off(&mut self, rows: usize, days: Option<Slice>, is_small: bool) -> Finding {
+        let finding = Finding::CutOff {
+            rows,
+            days,
+            is_small,
+        };
         self.found.push(finding);
         finding
     }

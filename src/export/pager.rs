@@ -292,7 +292,10 @@ impl Pager {
         let expected = self.position.may_repeat();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
-            fresh.push(self.findings.cut_off(received, self.position.range()));
+            let place = self.place();
+            let is_small = place.page_size < place.listing.endpoint().max_page_size;
+            let days = self.position.range();
+            fresh.push(self.findings.cut_off(received, days, is_small));
         }
 
         let overlap = self.position.overlap(&identities);

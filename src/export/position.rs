@@ -29,12 +29,12 @@ pub struct PagePosition {
     pub(super) limit: usize,
     /// How many of the first rows repeat the pages before it: see [`ExportPosition::overlap`].
     pub(super) overlap: usize,
-    /// The positions in the answer of the rows that are handed out; `None` if these are simply the
-    /// first ones, or if it is read `by_row`.
+    /// The positions in the answer of the rows that are handed out; `None` if these are all
+    /// rows, or if it is read `by_row`.
     pub(super) kept: Option<Box<[u32]>>,
     /// Whether all its rows are handed out, and the next cursor is valid.
     pub(super) whole: bool,
-    /// Whether the service says that there is more.
+    /// Whether another page follows.
     pub has_more: bool,
     pub totals: Option<Totals>,
     /// The cursor of the next page.
@@ -92,7 +92,7 @@ pub(crate) struct ExportPosition {
     pub(crate) place: Checkpoint,
     /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
-    /// How many rows from here on were handed out before, if neither offsets nor keys tell. All are
+    /// How many rows from here on were handed out before, if pages have no offsets or rows no keys. All are
     /// rows of the page in whose middle the export stopped; it may now come as several shorter
     /// pages.
     pub(crate) skip: usize,

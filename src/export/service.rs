@@ -125,7 +125,7 @@ impl ServicePages {
         let known = self.listing.is_known().then_some(&self.listing);
         let sliced = days.is_some();
         let advice = match days.or_else(|| known?.range()) {
-            None => "ask for a shorter range".into(),
+            None => "ask for smaller pages, or for a shorter range".into(),
             Some(days) => {
                 let mut shorter = [Every::Month, Every::Week, Every::Day].into_iter();
                 let fits = |every: &Every| every.end(days.from).is_some_and(|end| end < days.to);
@@ -147,7 +147,7 @@ impl ServicePages {
                 }
             }
         };
-        let why = "; the range may be too long for the service: ";
+        let why = "; this may be too much for the service: ";
         error.message.push(message![why, advice]);
         error
     }

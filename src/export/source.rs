@@ -14,7 +14,8 @@ use crate::listing::Listing;
 use crate::listing::page::{Page, Totals};
 use crate::store::{Content, Range};
 
-/// The source of the pages of an export at `place`. `refresh`: stored pages are not used.
+/// The source of the pages of an export at `place`. `refresh`: pages of earlier
+/// exports are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
     let exports = client
         .exports()
@@ -36,8 +37,8 @@ const FIRST_ROW: PageRequest = PageRequest {
     regular: true,
 };
 
-/// The totals of a range from the store. Without them, one request for one row, and the store keeps
-/// the answer.
+/// The totals of a range from the store. Without them, or if the client is set to refresh, one
+/// request for one row; a store keeps the answer.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
     let mut deadline = client.deadline();
     let service = ServicePages::new(client.clone(), listing.clone());

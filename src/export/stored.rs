@@ -30,8 +30,9 @@ use crate::store::{self, Content, Export, Exports, Fault, Range};
 /// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
 
-/// Writes a page that came for `(offset, limit)`. The store finishes the write even if the caller
-/// has left. If the write takes longer than the call may, the rows are handed out before it ends.
+/// Writes a page that came for `(offset, limit)`. The store goes on trying after the caller
+/// has left; a failure then is not reported. If the write takes longer than the call may, the rows
+/// are handed out before it ends.
 pub(super) async fn keep(
     service: &ServicePages,
     exports: &Exports,
@@ -65,7 +66,8 @@ pub(super) async fn keep(
     }
     let fault = Fault::Late.error(exports.0.store.path());
     let text = format!(
-        "the answer is returned, although the store could not keep it yet: {}",
+        "the answer is returned, although the store could not keep it yet: {}. If it cannot within half a minute, the page \
+         is fetched again when it is next asked for",
         fault.message
     );
     observer.note(Note::warning(text, service.about().with(&fault)));
@@ -84,7 +86,8 @@ pub(super) struct StoredPages {
 }
 
 impl StoredPages {
-    /// The pages of an export with this page size. `refresh`: stored pages are not used.
+    /// The pages of an export with this page size. `refresh`: pages of
+    /// earlier exports are not used.
     pub(super) fn new(
         service: ServicePages,
         exports: Exports,
@@ -113,12 +116,19 @@ impl Source for StoredPages {
         async move {
             let mut deadline = self.service.client.deadline();
             let look = async {
-                let export = self.export(wanted.days).await?;
+                let mut export = self.export(wanted.days).await?;
                 let is_led_to = self.is_led_to(&export, &wanted).await?;
-                let found = match is_led_to {
+                let mut found = match is_led_to {
                     true => self.find(&export, &wanted).await?,
                     false => Err(wanted.offset),
                 };
+                if let Ok(page) = &found
+                    && self.is_too_short(&export, page)?
+                {
+                    self.exports.reject(export.id, page.offset).await?;
+                    export.finished = None;
+                    found = Err(wanted.offset);
+                }
                 Ok((export, is_led_to, found))
             };
             let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
@@ -217,6 +227,14 @@ impl StoredPages {
             self.read(export.id, &before)?;
         }
         Ok(*lock(&self.leads_to) == here)
+    }
+
+    /// Whether a page was cut off at fewer rows than this call asks for.
+    fn is_too_short(&self, export: &Export, page: &store::StoredPage) -> Result<bool> {
+        let is_one_page = self.service.listing.paged_by() == PagedBy::Nothing;
+        Ok(is_one_page
+            && page.rows < u64::from(self.page_size)
+            && self.read(export.id, page)?.has_more)
     }
 
     /// Reads a stored page, and remembers the page that it leads to.

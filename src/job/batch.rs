@@ -29,13 +29,13 @@ enum JobState {
     /// No request has left, or each was refused.
     #[default]
     Waiting,
-    /// Its creation has left, and was not answered.
+    /// Its creation is about to leave, or has left, and was not answered.
     Creating,
     /// It exists. Only its id is known.
     Created(Segment),
     /// It exists; its last snapshot.
     Running(Box<Job>),
-    /// It has ended.
+    /// Its work here has ended, with a result or an error.
     Ended(Box<Ended>),
     /// Its result was handed out.
     Taken,
@@ -152,7 +152,7 @@ impl JobState {
 
 /// Receives the events of a batch.
 pub trait BatchObserver: Observer {
-    /// The job at this place has ended: [`Batch::take`] has its result.
+    /// The work on the job at this place has ended: [`Batch::take`] has its result.
     fn ended(&self, _at: usize) {}
 }
 

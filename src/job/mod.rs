@@ -122,7 +122,7 @@ impl Job {
             return Err(format!("source: {}", json::wrong_type(source, "an object")));
         }
         Ok(Self {
-            id: Segment::parse("id:", &needed("id")?).map_err(|error| error.to_string())?,
+            id: Segment::of(&needed("id")?).map_err(|fault| format!("id: {fault}"))?,
             status: needed("status")?,
             repository: text("source.repository")?,
             reference: text("source.ref")?,
@@ -230,13 +230,13 @@ async fn write(
     Ok(job)
 }
 
-/// Whether a status is such a word as services use, which no secret is.
+/// Whether a status is such a word as services use, which is shown even if it is a whole prompt.
 fn is_plain(status: &str) -> bool {
     status.len() <= 24 && status.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
 }
 
 /// Reads a job from an answer. It must be the `asked` one, if there is one. Its status, which is
-/// shown, may be no word that repeats a `secret`.
+/// shown, may not repeat a `secret`, unless it is a plain word.
 fn decode(
     answer: &Answer,
     project: &Segment,
@@ -245,7 +245,7 @@ fn decode(
 ) -> Result<Job, DecodeError> {
     let raw = json::parse::<Value>(&answer.body)?.value;
     let id = raw.get("id").and_then(Value::as_str);
-    let id = id.and_then(|id| Segment::parse("id:", id).ok());
+    let id = id.and_then(|id| Segment::of(id).ok());
     match (id, asked) {
         (Some(id), Some(asked)) if *asked != id => Err(DecodeError::from(format!(
             "it is about job {:?}, not the requested one",

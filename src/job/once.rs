@@ -101,14 +101,11 @@ pub async fn write(
         Ok(job) => {
             if let Some(fault) = fault {
                 let (id, why) = (job.id.as_str(), fault.message.to_string());
-                let lacks = match fault.deadline_exceeded {
-                    true => "has not recorded it yet",
-                    false => "could not record it",
-                };
                 let text = format!(
-                    "the request under the name {key} was carried out for job {}, but the store {lacks} ({why}): its outcome \
+                    "the request under the name {key} was carried out for job {}, but the store {} it ({why}): its outcome \
                      counts as unknown until that is recorded",
                     safe(id, MAX_SEGMENT),
+                    lacks(&fault),
                 );
                 let fields = about(client, &key, Some(id)).with(&fault);
                 let about = UnrecordedJob {
@@ -131,8 +128,9 @@ pub async fn write(
                 });
             } else if let Some(fault) = fault {
                 let text = format!(
-                    "nothing was done under the name {key}, but the store could not record that ({}): its \
+                    "nothing was done under the name {key}, but the store {} that ({}): its \
                      outcome counts as unknown until that is recorded",
+                    lacks(&fault),
                     fault.message
                 );
                 let about = about(client, &key, None).with(&fault);
@@ -140,6 +138,14 @@ pub async fn write(
             }
             Err(error)
         }
+    }
+}
+
+/// Whether the store may still record what it was given.
+fn lacks(fault: &Error) -> &'static str {
+    match fault.deadline_exceeded {
+        true => "has not yet recorded",
+        false => "could not record",
     }
 }
 

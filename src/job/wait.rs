@@ -314,12 +314,15 @@ fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
     let id = &target.id;
     let last = target.last.as_ref().filter(|job| !job.is_outdated());
     let status = last.map_or("never seen", |job| job.status.as_str());
-    let said = match last {
-        // No message followed a final status, so only a poll could say more.
-        Some(job) if wait.ends_at(job) && !target.rest_first => "could not be read within",
+    let is_final = last.is_some_and(|job| wait.ends_at(job));
+    let said = match target.rest_first {
+        // After a message, a final status may be the old one.
+        true if is_final => "showed no new status within",
+        // No message followed it, so only a poll could say more.
+        false if is_final => "could not be read within",
         _ => "was not final after",
     };
-    let foreign = last.is_some_and(|job| !wait.ends_at(job) && !job.is_known());
+    let foreign = last.is_some_and(|job| !is_final && !job.is_known());
     let mut message = message![format!(
         "job {} {said} {} s (last status: {}{})",
         id.shown(),
@@ -334,19 +337,17 @@ fn too_late(target: &Target, wait: &Wait, failure: Option<Error>) -> Error {
     if let Some(failure) = &failure {
         message.push(format!("; its last poll failed: {}", failure.message));
     }
-    match last {
-        // After a message, a final status may be the old one.
-        Some(job) if wait.ends_at(job) => {}
-        Some(_) if foreign => message.push(Advice::EndAtStatus {
+    message.push(match foreign {
+        true => Advice::EndAtStatus {
             status: safe(status, MAX_STATUS),
             job: id.shown(),
-        }),
-        _ => message.push(Advice::WaitForJob {
+        },
+        false => Advice::WaitForJob {
             job: id.shown(),
             // A failed poll has not shown that it still runs.
-            runs: failure.is_none(),
-        }),
-    }
+            runs: failure.is_none() && !is_final,
+        },
+    });
     Error::new(Kind::WaitTimeout, message).because(failure)
 }
 

@@ -139,7 +139,7 @@ impl SliceSelection {
                 .find_map(of_length);
             let other = stored.map_or(first, |(_, one)| one);
             let what = format!(
-                "the store has no whole {} of {}{}{}, but slices of another length, such as {}",
+                "the store has no whole {} of {}{}{}, but other slices, such as {}",
                 self.every.as_str(),
                 self.endpoint.name,
                 self.projects.as_ref().map_or("", |_| " of these projects"),

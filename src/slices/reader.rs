@@ -104,8 +104,8 @@ impl<'a> SliceReader<'a> {
         Ok(!in_store(self.client, of, project, slice).await?.cached)
     }
 
-    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`: stored
-    /// pages are not used. Totals follow the client's own setting.
+    /// Reads a slice, and gives its pages to `take`; its totals alone have none. `refresh`:
+    /// pages of earlier exports are not used. Totals follow the client's own setting.
     pub(crate) async fn read(
         &mut self,
         of: Subject,
@@ -215,7 +215,7 @@ impl SlicedTableBuilder {
         running: Vec<Date>,
     ) -> SlicedTable {
         let may_still_change = |from| {
-            format!("the data from {from} on may still change, or was fetched before it was final")
+            format!("some data from {from} on may still change, or was fetched before it was final")
         };
         self.warnings.extend(open_from.map(may_still_change));
         SlicedTable {

@@ -40,7 +40,7 @@ pub fn fill(of: Subject, every: Option<Every>) -> Advice {
 #[derive(Debug)]
 pub struct StoreAnswer {
     pub project: String,
-    /// The totals of the last slice, if its pages had some.
+    /// The totals of the last slice, if the store has them.
     pub totals: Option<Totals>,
     pub trend: SlicedTable,
 }

@@ -35,7 +35,7 @@ pub enum Fault {
     Open(io::Error),
     /// Its content is damaged.
     Damaged(String),
-    /// An export was deleted meanwhile.
+    /// An export, or a page of it, was deleted meanwhile.
     Deleted(i64),
     /// It did not answer in the time that a call gave it.
     Late,
@@ -150,10 +150,10 @@ impl Fault {
                 )
             }
             Self::Deleted(export) => {
-                format!("export {export} was deleted meanwhile: start it again")
+                format!("export {export}, or a page of it, was deleted meanwhile: read it again")
             }
             Self::Late => {
-                format!("it did not answer in time; nothing is lost. {LOCKED}")
+                format!("it did not answer in time. {LOCKED}")
             }
             Self::Thread(error) => format!("no thread can be started for it: {error}"),
         };

@@ -189,9 +189,9 @@ impl Store {
         })
     }
 
-    /// The same without waiting. `failed` gets the error.
+    /// The same without waiting. `failed` gets the error of the work. If no thread can be started,
+    /// the work is dropped, and the next one says so if it cannot be started either.
     pub(crate) fn post(&self, work: impl Work<()>, failed: impl FnOnce(Error) + Send + 'static) {
-        // If no thread can be started, the next work says so.
         let _ = self.submit(BusyTimeout::in_any_case(), work, |result| {
             if let Err(error) = result {
                 failed(error);

@@ -22,7 +22,7 @@ const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size, messag
 const OF_OTHERS: &str =
     "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
 
-/// A message, or a creation whose job `?5` no other name at the address has.
+/// A message, or a creation whose job `?5` no other name of the project at the address has.
 const JOB_IS_FREE: &str = "(message_to IS NOT NULL OR NOT EXISTS (
     SELECT 1 FROM once AS other WHERE account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2
     AND name <> ?3 AND job = ?5 AND message_to IS NULL))";
@@ -55,7 +55,7 @@ pub struct Creation {
     pub key: OnceKey,
     /// As in [`NamedWrite`].
     pub message_to: Option<String>,
-    /// When its request was about to leave.
+    /// When its request was about to leave; if the store was deleted since, when its answer came.
     pub begun: Millis,
     /// Its job, once the service or the user has confirmed the request; `None`: unknown, or under
     /// way.

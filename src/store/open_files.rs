@@ -61,7 +61,7 @@ pub(super) fn workers() -> Vec<Arc<Worker>> {
 /// A connection is open as long as this lives.
 pub(super) struct ConnectionGuard(());
 
-/// Opens a connection, as soon as no fork is under way.
+/// Counts a connection as open, as soon as no fork is under way.
 pub(super) fn open_connection() -> ConnectionGuard {
     let mut open = CHANGED
         .wait_while(open(), |_| forking())

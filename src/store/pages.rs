@@ -15,9 +15,9 @@ use crate::store::fault::Fault;
 /// The answer to one request of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPage {
-    /// Rows to skip, as it was asked for.
+    /// The rows before it.
     pub offset: u64,
-    /// Rows at most, as it was asked for.
+    /// Rows at most, as it was asked for. The rows that came, if pages have no offsets.
     pub asked: u32,
     pub rows: u64,
     pub has_more: bool,

@@ -106,7 +106,7 @@ impl Worker {
     }
 
     /// Closes the file after all earlier work, and then answers. `false`: nothing is open, and no
-    /// log is left, or this process has no thread for it.
+    /// log is left, or this process has no thread for it, or another executor does the work.
     pub(super) fn close(
         self: &Arc<Self>,
         closed: SyncSender<error::Result<()>>,

@@ -136,7 +136,7 @@ advice! {
         every: Option<String>,
         by_path: bool
     }
-    /// A store has only slices of another length.
+    /// A store has only other slices.
     /// `stored`: the length of slices that the store has, if it is a usual one.
     FetchSlices { listing: String, every: String, stored: Option<String> }
     /// A job that failed; `named`: it keeps its name of `once`.

@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_again_leaves_the_401(
         rotate(stub)
         with pytest.raises(AuthenticationError):
             client.get_job("job-1")
-    assert "the API key was not read again: " in caplog.text
+    assert "no newer API key was found: " in caplog.text
     assert "chmod 600" in caplog.text
 
 

@@ -26,7 +26,7 @@ SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 """A range of days."""
 
-LOST = "had been answered. With --store FILE their answers are kept, and the next run continues after them."
+LOST = "had been answered. With --store FILE what was answered is kept, and the next run continues after it."
 """The end of a message if answers were not kept."""
 
 SOON = ("--poll-interval", "0.01")

@@ -224,6 +224,7 @@ def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
     with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows of December 2025 and"):
         table = face.run(client.feedback_by_page(MONTH, page_size=10).collect())
     assert (len(table), len(table.warnings)) == (10, 1)
+    assert "the rest: ask for larger pages, or read shorter periods" in table.warnings[0]
     # Each slice is named, and a day is not to be cut into days.
     with pytest.warns(DataWarning, match="cut the listing off"):
         days = face.run(client.feedback_by_page(**WEEKS | {"every": "day"}, page_size=1).collect())
@@ -233,6 +234,20 @@ def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
     assert "or count the rows of feedback" in days.warnings[1]
     with pytest.raises(PaginationError, match="only cause a warning: the service cut the listing off"):
         face.run(client.feedback_by_page(MONTH, page_size=10, strict=True).collect())
+
+
+@pytest.mark.row("M10")
+def test_a_store_with_a_shorter_cut_off_page_fetches_the_longer_one(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store)
+    sizes = [10, 100, 100, 10]
+    with pytest.warns(DataWarning, match="cut the listing off"):
+        tables = [face.run(client.feedback_by_page(MONTH, page_size=size).collect()) for size in sizes]
+    whole = len(face.run(face.client(stub).feedback_by_page(MONTH).collect()))
+    assert [len(table) for table in tables] == [10, whole, whole, whole]
+    assert [len(table.warnings) for table in tables] == [1, 0, 0, 0]
+    assert [table.requests for table in tables] == [1, 1, 0, 0]
 
 
 @pytest.mark.row("M8", "N8")

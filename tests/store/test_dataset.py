@@ -345,11 +345,11 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
         ({"every": "hour"}, "every must be"),
         (
             {"every": "week"},
-            r"no whole week of visitors, but slices of another length, such as 1 January 2024; give every=\"day\", or fetch whole ones with client\.sync\(\.\.\., listing=\"visitors\", every=\"week\"\)",
+            r"no whole week of visitors, but other slices, such as 1 January 2024; give every=\"day\", or fetch whole ones with client\.sync\(\.\.\., listing=\"visitors\", every=\"week\"\)",
         ),
         (
             {"every": "month", "period": "2024-01", "projects": "demo"},
-            r"visitors of these projects in this range, but slices of another length, such as 1 January 2024; give every=\"day\"",
+            r"visitors of these projects in this range, but other slices, such as 1 January 2024; give every=\"day\"",
         ),
         ({"period": "2026-13"}, "months are 01 to 12"),
         ({"period": "2026-01", "date_from": "2026-01-01"}, "not both"),

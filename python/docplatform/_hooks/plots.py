@@ -49,7 +49,7 @@ _LABEL_INCHES = 0.22
 _BAR = 0.38
 """The thickness of a bar; the two bars of a page have 1 together."""
 _MAX_BARS = 40
-"""The most pages in a chart with a figure of its own, so that it fits on a screen."""
+"""The most pages in a chart of the most read ones with a figure of its own, so that it fits on a screen."""
 _BAR_INCHES = 0.2
 """The least height for each page, so that its path can be read."""
 

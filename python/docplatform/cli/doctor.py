@@ -214,7 +214,7 @@ def _store(path: str) -> Finding:
     return Finding(
         "store",
         "unknown",
-        f"{path} is not there; the first command that uses it creates it",
+        f"{path} is not there; the first command that fetches or creates something makes it",
         "if you have a store already, check its name",
     )
 
@@ -258,7 +258,11 @@ def _others(client: Client) -> tuple[DocPlatformError | None, list[Finding]]:
     for listing in [*ENDPOINTS][1:]:
         if spent:
             found.append(
-                Finding(listing, "unknown", "not checked, because the service takes no requests now")
+                Finding(
+                    listing,
+                    "unknown",
+                    "not checked, because the requests of this hour are spent, or the service asked for a pause",
+                )
             )
             continue
 

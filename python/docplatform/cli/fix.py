@@ -90,7 +90,7 @@ def fix(
             cost.tell(session, client, plans(client, days), ["A listing may have several pages."], names)
         if wanted is not None:
             session.say(
-                "The prompts are made of what is read, so they are not known yet. --run shows them on a terminal and, without --yes, asks before it creates a job. "
+                "The prompts are made of what is read, so they are not known yet. --run shows them and, without --yes, asks before it creates a job. "
                 "Each job takes some more requests, and one that exists already takes at least one."
             )
         return

@@ -123,7 +123,7 @@ def run(
     if file is not None and file.endswith(".json") and not prompt:
         if name is not None or not wait:
             raise click.UsageError(
-                "--once and --no-wait are for one prompt: with a file of several, the names in the file are the names of --once"
+                "--once and --no-wait are for one prompt: with a file of several and a --store, the names in the file are the names of --once"
             )
         prompts = batch.read(file, quiet=session.quiet)
         batch.run(session, prompts, concurrency=concurrency, **given(how))
@@ -202,7 +202,7 @@ def wait(session: Session, /, job: str, **how: Any) -> None:
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
 @wait_options
-@_once_option("Send the message only once: nothing is sent")
+@_once_option("Send the message only once: it is not sent again")
 @with_names
 def message(
     session: Session,

@@ -17,7 +17,7 @@ NEEDS_EXTRA = 'all commands but demo and stub need an extra: pip install "docpla
 
 
 def run(arguments: list[str]) -> int:
-    """Runs ``demo`` or ``stub``; wrong usage is a ``SystemExit``, as argparse raises it."""
+    """Runs ``demo``, ``stub``, or an option such as ``--version``; wrong usage is a ``SystemExit``, as argparse raises it."""
     # argparse cannot hand over the options of another command in all versions.
     end = arguments.index("--run") + 1 if "--run" in arguments else len(arguments)
     options, unknown = _parser().parse_known_args(arguments[:end])

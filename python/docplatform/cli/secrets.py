@@ -28,7 +28,7 @@ _MIN_KEY = 8
 
 
 def on_command_line(arguments: Sequence[str]) -> str | None:
-    """The message if an argument is a key, or an option for one. It never repeats the argument."""
+    """The message if an argument has the key of the environment in it, or is an option for one. It never repeats the argument."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if any(_OPTION.match(argument) for argument in arguments[:end]):
         return f"the API key is not accepted on the command line, where others can read it: {WHERE}"

@@ -61,7 +61,9 @@ _SHARED = (
     click.option(
         "-q", "--quiet", is_flag=True, help="No progress on stderr, only errors and notes about the data."
     ),
-    click.option("-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr, unless -q is given."
+    ),
     click.option("--json", is_flag=True, help="Print one JSON document on stdout, and nothing else there."),
 )
 _STORE = (
@@ -231,8 +233,8 @@ class Session:
             elif self.spends and answered and not no_room and not fails_again:
                 exits.note(
                     error,
-                    f"{count(answered, 'request')} had been answered. With --store FILE their answers are kept, and the next "
-                    "run continues after them.",
+                    f"{count(answered, 'request')} had been answered. With --store FILE what was answered is kept, and the next "
+                    "run continues after it.",
                 )
             if isinstance(error, ConfigurationError) and answered:
                 late = exits.OnTheWayError(str(error))

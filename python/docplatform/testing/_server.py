@@ -35,7 +35,7 @@ class StubServer:
 
     The real client talks to it over a real connection, so timeouts, retries, paging and cancelling happen as with
     the service. Its site is made up and the same in every run: people come mostly on workdays;
-    they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
+    they grow by a quarter a year (2020 to 2031), and AI agents faster. Releases in March and October bring a rush, and pages that
     fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people
     hardly do.
 
@@ -382,12 +382,12 @@ class StubServer:
     ) -> None:
         """Lets the next requests fail. They are recorded, and have no other effect, except with ``lost``.
 
-        Several calls queue up: a request gets the oldest failure that fits its path.
+        Several calls queue up: a request gets the oldest failure that fits its path and is due.
 
         Args:
             status: The HTTP status of the answer, 200 to 599; 503 by default.
             times: How many requests fail; 1 by default.
-            after: How many requests that fit ``path`` are served before; 0 by default. ``after=6`` fails the seventh page
+            after: How many requests that fit ``path`` (with ``lost``, writes) are let by before; 0 by default. ``after=6`` fails the seventh page
                 of an export.
             retry_after: The ``Retry-After`` header: whole seconds, a ``timedelta``, or a str that is sent as it is. A
                 client ignores a header with a fraction of a second.

@@ -144,7 +144,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Fault:
-    """A fault for some requests: another answer than the service's. ``None`` closes the connection."""
+    """A fault for some requests: another answer, none, or a delay. Without a delay, ``None`` closes the connection."""
 
     answer: Answer | None
     times: int
@@ -327,7 +327,7 @@ class Service:
         return job
 
     def _problems(self, day: int) -> list[story.Problem]:
-        """The problems that readers have on a day. A page that a job was for before has none."""
+        """The problems that readers have on a day. A page that a completed job was for has none after the job's day."""
         before = date.fromordinal(max(day, 1)).isoformat()
         done = [
             job.prompts[0] for job in self.jobs if job.status == "completed" and str(job.created_at) < before

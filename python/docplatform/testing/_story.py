@@ -1,6 +1,6 @@
 """The made-up site of the stub: its pages, and how many people and AI agents read each of them on which days.
 
-It is a story to try an analysis on. Fewer people come at weekends and over the new year; each year has a
+It is a story to try an analysis on. Fewer people come at weekends and over the new year; each year from 2020 to 2031 has a
 quarter more of them. AI agents grow faster, and hardly rest. A release in March and one in October bring a rush, and
 pages of their own, which fall from then on and vanish with the next one. Every month has a new page in the changelog.
 Some pages rise while others fall. AI agents read ``/llms.txt`` and ``/openapi.json``, which people hardly do; people read tutorials.

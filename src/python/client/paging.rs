@@ -86,10 +86,17 @@ impl PagingArguments {
                     )));
                 }
                 if place.listing != listing || other_pages || other_begin {
-                    return Err(PyValueError::new_err(
-                        "resume: the checkpoint belongs to another query: leave out what it contains \
-                         (dates, project_id, page_size, offset), or give the same values",
-                    ));
+                    let how = match place.listing.is_known() {
+                        true => {
+                            "leave out what it contains (dates, every, filters, project_id, page_size, offset), or give the same values"
+                        }
+                        false => {
+                            "give the same path, params, items, has_more and next_cursor; leave out project_id and page_size, or give the same"
+                        }
+                    };
+                    return Err(PyValueError::new_err(format!(
+                        "resume: the checkpoint belongs to another query: {how}"
+                    )));
                 }
                 place
             }

@@ -50,7 +50,7 @@ impl BaseClient {
                 // A project in the path counts against the same budget.
                 Some(id) => (
                     Template::own(CREATE_JOB.to_owned()),
-                    Some(Segment::parse("path", id)?),
+                    Some(Segment::parse("the project in path", id)?),
                 ),
                 None => (template, project),
             };

@@ -212,7 +212,7 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
         let error = refused(no);
         assert_eq!(
             error,
-            "resume: not a checkpoint of docplatform: give its whole text, as rows or an error have it"
+            "resume: not a checkpoint that this docplatform can read: give its whole text, as rows or an error have it"
         );
     }
     let endless = format!("{text}{}", " ".repeat(257 * 1024 * 1024));

@@ -170,7 +170,7 @@ def report(
     for warning in found.warnings:
         output.say(f"Note: {shown(warning)}.")
     if found.failed is not None:
-        exits.note(found.failed, "The report was written without this part, and says so.")
+        exits.note(found.failed, "The report was written without this part.")
         raise found.failed
 
 
@@ -219,7 +219,7 @@ def _summary(found: Report) -> dict[str, Any]:
         "every": found.trend and found.trend.every,
         "slices": len(found.trend.slices) if found.trend else 0,
         "comparison": found.comparison and _compared(found.comparison, found.number),
-        # Without readers' own words.
+        # Without quotes of readers; the phrase of a search stays.
         "fixes": [
             {name: value for name, value in row.items() if name not in ("evidence", "prompt")}
             for row, _ in found.fixes

@@ -300,7 +300,7 @@ def _trend_notes(trend: Trend) -> Iterator[str]:
 
 COMMANDS = "Each command “docplatform fix” hands its task to the docs agent, unless a job was created for it before. The agent opens a pull request for review."
 READING = (
-    "All counts are unique visitors: a visitor who comes back is counted once, so they do not add up. "
+    "Counts of readers are unique visitors: a visitor who comes back is counted once, so they do not add up. Sections count page visits. "
     "Pages: a visitor who reads two pages counts for both, but only once in the site's total. "
     "Days: a visitor who comes on two days counts on both, so the months of a year add up to more than the year. "
     "Kinds: a visitor seen both as a person and as an AI agent counts as both, but only once in “All”. "

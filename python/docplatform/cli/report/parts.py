@@ -141,7 +141,7 @@ class Ahead:
             return
         cost, others = self._cost(), ", with the other parts that are left out" * (len(self.offered) > 1)
         force = () if self.asked.output == "-" else ("--force",)
-        # A report is sent to others, so its command names no folder.
+        # A report is sent to others, so its command does not name the folder of the report.
         line = self._command(self.shared, "-o", Path(self.asked.output).name, *force)
         self.more.update(dict.fromkeys(self.offered, (line, cost + others)))
         names = " and ".join(name for part, name in NAMES.items() if part in self.offered)
@@ -207,7 +207,7 @@ class Ahead:
         before = self.asked.against
         costs = [_cost(self.whole, f"pages of {self.asked.days.name}")]
         if before is not None:
-            what = "pages" if Part.COMPARISON in self.plans else "the totals"
+            what = "pages" if Part.COMPARISON in self.plans else "totals"
             (plan,) = self.plans.get(Part.COMPARISON) or self._totals_before()
             costs.append(_cost(plan, f"{what} of {before.name}"))
         for part, text in ((Part.FIXES, "what readers say"), (Part.TREND, f"the trend by {self.every}")):

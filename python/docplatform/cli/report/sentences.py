@@ -255,7 +255,7 @@ def advice(report: Report) -> list[Sentence]:
             line, cost = report.more[Part.FIXES]
             how = [f"To add it, run this command. It takes {cost}:", Command(line)]
         found.append([f"It is not shown what readers stumble over, because {why}. ", *how])
-    # One command adds all parts, so it is named once.
+    # One command adds all parts, so the advice names it once.
     if Part.COMPARISON in report.more and Part.FIXES not in report.more:
         line, cost = report.more[Part.COMPARISON]
         found.append([f"To see which pages changed, run this command. It takes {cost}:", Command(line)])

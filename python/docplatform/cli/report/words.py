@@ -15,7 +15,7 @@ AI_TRAFFIC = (
     "The service decides which visitors are AI agents, and may change how it does so. If the AI numbers alone jump from one point to the next, "
     "the rule may have changed rather than the readers."
 )
-"""Shown with each trend."""
+"""Shown with the trend of a page, and with that of `trend` for people."""
 
 
 def short(one: date, every: str) -> str:
