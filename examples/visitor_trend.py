@@ -17,7 +17,7 @@ begin = today - timedelta(days=90)
 
 with docplatform.Client(requests_per_hour=100, reserve=10, store="docs.db") as client:
     plan = client.plan_visitors(date_from=begin, date_to=today, every="day", by_path=False)
-    print(f"{plan.requests} requests to send, {plan.cached} cached, {plan.hours:.0f} hours to wait")
+    print(plan)
     trend = client.visitor_trend(date_from=begin, date_to=today)  # the end is exclusive: up to yesterday
     trend.to_csv("trend.csv")
     print(

@@ -548,7 +548,8 @@ class Client:
 
         Args:
             period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
-            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of 20 rows, or of
+                more; a shorter list is the beginning of that one.
             unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
                 document them.
             on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free
@@ -3598,7 +3599,8 @@ class AsyncClient:
 
         Args:
             period: A period such as ``"2026-10"`` or ``"last 4 weeks"``; ``"last month"`` by default.
-            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of the rows.
+            n: The most rows; 20 by default. While there are pages to list, phrases take no more than half of 20 rows, or of
+                more; a shorter list is the beginning of that one.
             unanswered: The values of ``resolutionStatus`` of a question that was not answered. The service does not
                 document them.
             on_budget: What to do when the request budget is spent: ``"wait"`` (the default) waits for the next free

@@ -66,7 +66,7 @@ def test_a_dry_run_sends_nothing(cli: Cli, stub: StubServer, tmp_path: Path) -> 
     found = json.loads(ended.out)
     assert (ended.status, found["requests"], stub.requests) == (0, 5, [])
     assert len({part["listing"] for part in found["slices"]}) == 5
-    assert "so they are not known yet. --run shows them on a terminal and, without --yes, asks" in ended.err
+    assert "so they are not known yet. --run shows them and, without --yes, asks" in ended.err
     store = ("--store", str(tmp_path / "docs.db"))
     cli(*FIX, *store)
     assert json.loads(cli(*FIX, *store, "--dry-run", "--json").out)["requests"] == 0

@@ -140,7 +140,8 @@ def test_phrases_leave_room_for_pages() -> None:
     pages = [asked(f"/{number}", f"Why {number}?") for number in range(8)]
     with StubServer(**QUIET | {"searches": many, "conversations": pages}) as stub, stub.client() as client:
         assert Counter(row["path"] is None for row in client.fix_first(OCTOBER)) == {True: 12, False: 8}
-        assert [row["readers"] for row in client.fix_first(OCTOBER, n=5)] == [539, 538, 1, 1, 1]
+        longer = [row["readers"] for row in client.fix_first(OCTOBER)]
+        assert [row["readers"] for row in client.fix_first(OCTOBER, n=5)] == longer[:5]
 
 
 def test_wrong_arguments_are_refused_at_the_call(face: Face, stub: StubServer) -> None:

@@ -103,6 +103,7 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
         (("--before", "soon"), "--before"),
         (("--before", "2026-01-01 to 2026-01-31"), "--before is the period itself, January 2026"),
         (("--before", "2025", "--no-compare"), "contradict"),
+        (("--before", "2026-02"), "--before has to be over when the period begins, and February 2026 is not"),
     ):
         ended = cli("report", "2026-01", "-o", str(file), "--force", *wrong)
         assert (ended.status, len(cli.stub.requests)) == (2, sent)

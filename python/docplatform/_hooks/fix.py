@@ -121,9 +121,11 @@ _work.__name__, _work.__qualname__ = "fix_first", "AsyncClient.fix_first"
 
 
 def _first(problems: list[Problem], n: int) -> list[Problem]:
-    """The first ``n``. While there are pages to list, phrases take no more than half of the rows."""
-    pages = sum(problem.query is None for problem in problems)
-    phrases_left, kept = max(n // 2, n - pages), []
+    """The first ``n``. While there are pages to list, phrases take no more than half of 20 rows, or of more. A shorter list has
+    the first rows of that one.
+    """
+    pages, rows = sum(problem.query is None for problem in problems), max(n, 20)
+    phrases_left, kept = max(rows // 2, rows - pages), []
     for problem in problems:
         phrases_left -= problem.query is not None
         if problem.query is None or phrases_left >= 0:

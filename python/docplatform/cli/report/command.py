@@ -107,6 +107,8 @@ def report(
     if name is None:
         name = "-" if brief else "report.html"
     days, against = beside(**ends, before=before)
+    if against is not None and against.date_to > days.date_from:
+        raise click.UsageError(f"--before has to be over when the period begins, and {against.name} is not")
     asked = Asked(
         days=days,
         against=None if no_compare else against,

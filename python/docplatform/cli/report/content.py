@@ -176,13 +176,13 @@ def _tiles(report: Report, totals: Totals, title: str) -> Tiles:
 def _notes(report: Report) -> Iterator[str]:
     """Caveats of the comparison."""
     found = report.comparison
-    late = "had not ended when this report was made, so its numbers are lower than those of the whole period"
     if report.unfinished:
-        yield f"{capital(report.name)} {late}. A page may seem to fall or to vanish for that reason alone."
+        yield (
+            f"{capital(report.name)} had not ended when this report was made, so its numbers are lower than those of the whole period. "
+            "A page may seem to fall or to vanish for that reason alone."
+        )
     if found is None:
         return
-    if found.unfinished:
-        yield f"{capital(found.name)} {late}."
     if not found.totals.total:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
     if (

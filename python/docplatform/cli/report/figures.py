@@ -80,8 +80,6 @@ class Comparison:
     totals: Totals
     of: str = "total"
     """The kind of readers whose changes are listed."""
-    unfinished: bool = False
-    """Whether it had not ended yet."""
     rows: int | None = None
     """How many rows it has; ``None`` if only the totals are compared."""
     risers: Sequence[Change] = ()

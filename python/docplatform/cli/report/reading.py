@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from docplatform.cli.report.parts import Ahead
 
 LIMIT = "the request limit was reached"
+SPENT = "the request budget is spent"
 MAX_KEPT = 40_000
 """The most rows that are kept, unless they are certainly compared."""
 
@@ -41,9 +42,10 @@ def read(ahead: Ahead) -> figures.Report:
     """Reads what is planned. Raises only if the period itself cannot be read."""
     reading = _Reading(ahead)
     reading.period()
-    reading.comparison()
-    reading.fixes()
-    reading.trend()
+    if reading.found.totals and reading.found.totals.total:
+        reading.comparison()
+        reading.fixes()
+        reading.trend()
     return reading.found
 
 
@@ -67,7 +69,7 @@ class _Reading:
         )
         if asked.title is not None:
             self.found.title = asked.title
-        self.found.unfinished = self._is_running(days)
+        self.found.unfinished = days.date_to > self.found.made.date()
 
     def period(self) -> None:
         """Reads the rows of the period, and keeps those that are shown, compared, or joined with what readers say."""
@@ -186,12 +188,7 @@ class _Reading:
             name=before.name,
             dates=(before[:2], self._asked.days[:2]),
             totals=totals,
-            unfinished=self._is_running(before),
         )
-
-    def _is_running(self, days: Days) -> bool:
-        """Whether a period is not over."""
-        return days.date_to > self.found.made.date()
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Only a part that an option asked for may wait for the budget."""
@@ -216,7 +213,7 @@ class _Reading:
             ahead = self._ahead
             match error:
                 case BudgetError() | RateLimitError():
-                    ahead.offer(part, LIMIT)
+                    ahead.offer(part, SPENT if isinstance(error, BudgetError) else LIMIT)
                 case AuthenticationError() | PermissionDeniedError():
                     ahead.leave_out(part, parts.FORBIDDEN)
                 case _:
