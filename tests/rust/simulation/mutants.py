@@ -128,7 +128,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "findings-totals-untold": (FINDINGS, "fresh.extend(self.tell(Finding::Totals { first, last }));", ""),
     "findings-cut-off-untold": (
         PAGER,
-        "fresh.push(self.findings.cut_off(received, self.position.range()));",
+        "fresh.push(self.findings.cut_off(received, days, is_small));",
         "",
     ),
     # retries
