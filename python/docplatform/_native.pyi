@@ -589,7 +589,7 @@ class Client:
 
         Raises:
             ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
-                request is under way at this moment; or another name has the job. The same job can be recorded again.
+                request is under way at this moment; or, for a creation, another one has the job. The same job can be recorded again.
             ConfigurationError: The client has no store.
 
         Example:
@@ -1597,7 +1597,7 @@ class Client:
 
         Returns:
             A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
-            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            are missing, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
             nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:
@@ -3642,7 +3642,7 @@ class AsyncClient:
 
         Raises:
             ValueError: The store has no such name, another outcome is recorded, its message is for another job, or its
-                request is under way at this moment; or another name has the job. The same job can be recorded again.
+                request is under way at this moment; or, for a creation, another one has the job. The same job can be recorded again.
             ConfigurationError: The client has no store.
 
         Example:
@@ -4648,7 +4648,7 @@ class AsyncClient:
 
         Returns:
             A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``; and ``left``, the requests that
-            are missing at least, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
+            are missing, and ``hours``, the time that they take at the budget. With an ``until`` that is over,
             nothing is sent, and ``left`` and ``hours`` are a forecast.
 
         Raises:

@@ -376,7 +376,8 @@ class SyncReport(NamedTuple):
         open: Slices that may still change, and that the next sync fetches again.
         requests: Requests that were sent, retries included.
         rows: Rows in the store of the slices that it worked on, with those of an earlier run that broke off.
-        left: The least number of requests that are still to be sent; 0 if everything was fetched.
+        left: The requests that are still to be sent, 0 if everything was fetched: as many as last time for a slice that was
+            fetched before, and one for any other.
         hours: Whole hours that these take at the request budget: a float; ``None`` without a budget.
 
     Example:

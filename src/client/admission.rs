@@ -110,7 +110,8 @@ impl Client {
             // A locked store or a suspended process may have used up the time, and another call may
             // have been throttled. Nothing waits after this check.
             let now = Instant::now();
-            // A call that began without that time may use all of its deadline, but waits for no permit.
+            // A call that began without that time may use all of its deadline, but waits for no
+            // permit.
             let is_late = now > latest && (had_time || now >= *deadline);
             if !is_late && throttled().is_none() {
                 return Ok((permit, ticket));

@@ -179,8 +179,9 @@ pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
         .mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// The retry quota of one client and origin. While more than about one call in thirty fails (of
-/// throttled ones, one in eleven), retries become rare, and first attempts go on.
+/// The retry quota of one client and origin. With two retries a call, while more than about one
+/// call in thirty fails (of throttled ones, one in eleven), retries become rare, and first attempts
+/// go on.
 #[derive(Debug)]
 pub struct RetryQuota {
     tokens: u32,

@@ -182,8 +182,8 @@ fn read_within(path: PathBuf, patience: Duration) -> io::Result<(Metadata, Secre
     read.unwrap_or_else(|_| Err(io::Error::new(ErrorKind::TimedOut, late)))
 }
 
-/// Whether the name of a file that cannot be read may be a key: it is long and relative, and has no short
-/// ending and no directory that exists.
+/// Whether the name of a file that cannot be read may be a key: it is long and relative, and has no
+/// short ending and no directory that exists.
 pub(crate) fn is_like_a_key(name: &Path) -> bool {
     let is_ending = |ending: &OsStr| ending.len() <= MAX_ENDING;
     let is_long = name.as_os_str().len() >= MIN_HINTED_KEY;

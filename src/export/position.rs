@@ -92,9 +92,9 @@ pub(crate) struct ExportPosition {
     pub(crate) place: Checkpoint,
     /// The last pages: how many rows each handed out, and the offset after its last possible row.
     near: VecDeque<(usize, u64)>,
-    /// How many rows from here on were handed out before, if pages have no offsets or rows no keys. All are
-    /// rows of the page in whose middle the export stopped; it may now come as several shorter
-    /// pages.
+    /// How many rows from here on were handed out before, if pages have no offsets or rows no keys.
+    /// All are rows of the page in whose middle the export stopped; it may now come as several
+    /// shorter pages.
     pub(crate) skip: usize,
     /// Whether the pages' offsets tell them apart.
     pub(crate) by_offset: bool,

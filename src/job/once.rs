@@ -171,7 +171,7 @@ pub async fn resolve(
     {
         Some(true) => Ok(()),
         Some(false) => refuse(format!(
-            "the name {key} of project '{}' has no unknown outcome, or not for this job, or another name has the job: nothing was \
+            "the name {key} of project '{}' has no unknown outcome, or not for this job, or another creation has the job: nothing was \
              changed; look at the names that the store has",
             key.project_id
         )),

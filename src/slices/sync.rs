@@ -21,7 +21,7 @@ use crate::export::pager::{CheckedPage, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::slices::plan::{hours, stored_slice};
+use crate::slices::plan::{PlannedSlice, hours, stored_slice};
 use crate::slices::reader::SliceReader;
 use crate::store::{Exports, SyncLock};
 
@@ -53,7 +53,8 @@ pub struct SyncCounts {
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
-    /// The least number of requests that are still to be sent.
+    /// The requests that are still to be sent: as many as last time for a slice that was fetched
+    /// before, and one for any other.
     pub left: u64,
     /// Hours for these at the request budget; `None` without a budget.
     pub hours: Option<f64>,
@@ -87,8 +88,7 @@ struct DueSlice<'a> {
     slice: Slice,
     /// The time of the last fetch of a slice that may still change.
     fetched: Option<Millis>,
-    /// The least number of requests for it.
-    least: u64,
+    cost: PlannedSlice,
 }
 
 /// The slices that are left to fetch.
@@ -144,10 +144,9 @@ impl<'a> Queue<'a> {
         self.failed.push(failed);
     }
 
-    /// The least number of requests that are still to be sent.
-    fn least(&self) -> u64 {
+    fn left(&self) -> impl Iterator<Item = &PlannedSlice> {
         let due = self.due.iter().chain(&self.doubtful).chain(&self.failed);
-        due.map(|due| due.least).sum()
+        due.map(|due| &due.cost)
     }
 }
 
@@ -216,7 +215,7 @@ impl Sync {
 
     /// Counts what is left, and logs it if the number is new.
     async fn forecast(&mut self, queue: &Queue<'_>, reader: &SliceReader<'_>) -> Result<()> {
-        let left = queue.least();
+        let left = queue.left().map(|cost| cost.requests).sum();
         let is_new = left > 0 && left != self.filled.left;
         self.filled.left = left;
         self.filled.hours = hours(reader.client, left).await?;
@@ -224,7 +223,11 @@ impl Sync {
             let hours = self.filled.hours.map_or_else(String::new, |hours| {
                 format!("; hours at the request budget: {hours}")
             });
-            let text = format!("missing requests: at least {left}{hours}");
+            let bound = match queue.left().any(|cost| cost.estimated) {
+                true => "about",
+                false => "at least",
+            };
+            let text = format!("missing requests: {bound} {left}{hours}");
             let about = messages::fields_of_job(reader.client, None, None);
             reader
                 .observer
@@ -259,7 +262,7 @@ impl Sync {
                         project,
                         slice,
                         fetched: open.then_some(stored.fetched.unwrap_or(Millis::MIN)),
-                        least: stored.cost(of, slice).requests,
+                        cost: stored.cost(of, slice),
                     });
                 }
             }
@@ -290,7 +293,7 @@ impl Sync {
             if fetched.is_err() {
                 // Some of its pages may have come.
                 let stored = stored_slice(reader.client, of, project, slice).await;
-                due.least = stored.map_or(due.least, |stored| stored.cost(of, slice).requests);
+                due.cost = stored.map_or(due.cost, |stored| stored.cost(of, slice));
             }
             match fetched {
                 Ok(()) => {

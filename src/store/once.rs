@@ -22,7 +22,7 @@ const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size, messag
 const OF_OTHERS: &str =
     "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
 
-/// A message, or a creation whose job `?5` no other name of the project at the address has.
+/// A message, or a creation whose job `?5` no other creation in the project at the address has.
 const JOB_IS_FREE: &str = "(message_to IS NOT NULL OR NOT EXISTS (
     SELECT 1 FROM once AS other WHERE account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2
     AND name <> ?3 AND job = ?5 AND message_to IS NULL))";
@@ -239,7 +239,7 @@ impl OnceNames {
     /// Records an outcome that was unknown: a name's job, or that there is none.
     ///
     /// - `true`: it is recorded.
-    /// - `false`: there is no such name, another outcome is known, its message is for another job, or another name has the job.
+    /// - `false`: there is no such name, another outcome is known, its message is for another job, or another creation has the job.
     /// - `None`: its request is under way.
     ///
     /// If only another owner at this address has the name, the job is recorded for this owner, and

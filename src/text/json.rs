@@ -151,8 +151,8 @@ impl<'de> Visitor<'de> for CountVisitor {
             .map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
 
-    /// A number with a fraction or an exponent, or beyond 64 bits: `serde_json` hands its digits over as they were
-    /// sent. No float is made of them, as a float has 53 bits.
+    /// A number with a fraction or an exponent, or beyond 64 bits: `serde_json` hands its digits
+    /// over as they were sent. No float is made of them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
         whole(number.as_str())

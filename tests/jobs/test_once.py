@@ -164,7 +164,7 @@ def test_a_job_of_another_name_is_not_recorded(
     with pytest.raises(UnconfirmedWriteError):
         face.run(client.create_job("Another task", once="another"))
     for owner in (client, face.client(stub, store=store, organization="acme")):
-        with pytest.raises(ValueError, match="another name has the job"):
+        with pytest.raises(ValueError, match="another creation has the job"):
             face.run(owner.resolve_once("another", "job-1"))
     face.run(client.resolve_once("another", "job-2"))
     assert (create(face, client).id, posts(stub)) == ("job-1", 2)

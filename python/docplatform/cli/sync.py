@@ -15,14 +15,12 @@ from docplatform.cli.listings import ENDPOINTS, listing_option
 from docplatform.cli.session import Session, with_budget
 
 EXAMPLES = """\b
-From cron, every hour; the next run fetches what the budget did not allow:
-  docplatform sync --last 30 --file projects.txt --store docs.db \\
-      --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
+Every hour; the next run fetches what the budget did not allow:
+  docplatform sync demo --last 30 --store docs.db --requests-per-hour 90 --on-budget stop
 
 \b
 At night, two listings in one order; the next night fetches what is left:
-  docplatform sync --last 30 --file projects.txt --listing visitors --listing searches \\
-      --until 06:00 --store docs.db --requests-per-hour 90
+  docplatform sync demo --last 30 --store docs.db --listing visitors --listing searches --until 06:00
 
 """
 
