@@ -155,7 +155,7 @@ class Client:
             is fine.
         connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
-            retry whose pause would end after the deadline is not made.
+            retry whose pause would not end a second before the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.
@@ -3206,7 +3206,7 @@ class AsyncClient:
             is fine.
         connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
-            retry whose pause would end after the deadline is not made.
+            retry whose pause would not end a second before the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``, or a 401 and
             ``api_key`` has another key; no setting changes that.

@@ -73,11 +73,31 @@ def is_copy(text: str, name: str) -> bool:
     return any(last(first(text)) == last(first(name)) for last, first in ways)
 
 
+def _fetch(
+    again: Again,
+    *,
+    listing: str,
+    project: str,
+    date_from: str,
+    date_to: str,
+    every: str | None,
+    by_path: bool,
+) -> str:
+    days = ("--from", date_from, "--to", date_to)
+    if every is not None:
+        totals = () if by_path else ("--totals",)
+        found = again("sync", project, *days, "--every", every, *totals, "--listing", listing)
+    else:
+        what = ("export", "-o", f"{listing}.csv") if by_path else ("totals",)
+        found = again(listing, *what, "--project", project, *days)
+    return f"fetch them with `{found}`"
+
+
 PROXIES = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
 """The variables that may name a proxy."""
 ADVICE: dict[str, str | Callable[..., str] | None] = {
     **dict.fromkeys(
-        "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat FetchRange LookAtJob LookBeforeRepeat".split()
+        "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat LookAtJob LookBeforeRepeat".split()
     ),
     "AvoidCache": "a proxy or cache on the way is broken: name the host in NO_PROXY to go around it",
     "ChangeAddress": lambda _, location: (
@@ -100,6 +120,7 @@ ADVICE: dict[str, str | Callable[..., str] | None] = {
     "EndAtStatus": lambda again, status, job: (
         f"look at the job on the platform: if it has ended, `{again('job', 'wait', '--final', status, job=job)}` shows it"
     ),
+    "FetchRange": _fetch,
     "FetchSlices": lambda _, listing, every, stored: (
         f"{f'give --every {stored}, or ' if stored else ''}fetch whole ones with docplatform sync, --listing {listing} and --every {every}"
     ),
