@@ -147,7 +147,7 @@ impl ServicePages {
                 }
             }
         };
-        let why = "; this may be too much for the service: ";
+        let why = "; the answer may be too large for the service: ";
         error.message.push(message![why, advice]);
         error
     }

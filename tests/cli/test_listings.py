@@ -102,7 +102,10 @@ def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) ->
     ended = cli(*line, "--strict")
     assert (ended.status, ended.out, "cut the listing off" in ended.err) == (1, "", True)
     ended = cli(*line, "--every", "day", "--page-size", "1", "-q")
-    assert "and does not list the rest: choose rows by their source or status, or" in ended.err
+    assert (
+        "and does not list the rest: ask for larger pages, or choose rows by their source or status, or"
+        in ended.err
+    )
 
 
 @pytest.mark.row("M9")
@@ -120,7 +123,7 @@ def test_a_range_that_is_too_long_says_how_to_ask_for_less(cli: Cli, name: str, 
     cli.stub.fail_next(status=504, path=f"/{name}", times=3)
     ended = cli(*export(name))
     assert (ended.status, ended.out) == (1, "")
-    assert ended.err.splitlines()[1].endswith(f"may be too long for the service: {advice}")
+    assert ended.err.splitlines()[1].endswith(f"the answer may be too large for the service: {advice}")
 
 
 def test_a_cursor_that_expired_names_the_option_to_begin_anew(cli: Cli, store: Path) -> None:

@@ -82,11 +82,14 @@ def test_a_status_that_is_not_known_is_warned_of_and_can_end_the_wait(face: Face
     assert face.run(client.wait_for_job("job-1", **final)).status == "cancelled"
     stub.fail_next(200, times=2, body={"id": "job-1", "status": "cancelled"}, path="/job/job-1")
     assert face.run(client.follow_up("job-1", "And that", settle=0, **final)).status == "cancelled"
-    # A status that is known to be final may be the old one, so the error does not advise to name it.
+    # A final status may be the old one, and the error does not advise to name it as final.
     stub.fail_next(200, times=99, body={"id": "job-1", "status": "cancelled"}, path="/job/job-1")
     with pytest.raises(WaitTimeoutError) as caught:
         face.run(client.follow_up("job-1", "And that", **{**final, "timeout": 0.1}))
-    assert str(caught.value).endswith("(last status: cancelled)")
+    told = (
+        'showed no new status within 0.1 s (last status: cancelled); wait for it with wait_for_job("job-1")'
+    )
+    assert str(caught.value).endswith(told)
     stub.reset()
     stub.script_job("cancelled")
     assert face.run(client.run_job("Fix it", **final)).status == "cancelled"

@@ -349,7 +349,7 @@ def test_a_range_that_takes_too_long_names_a_shorter_period(stub: StubServer) ->
                 items="items",
                 params={"dateFrom": "2025-12-01", "dateTo": "2026-01-01"},
             ),
-            "ask for a shorter range",
+            "ask for smaller pages, or for a shorter range",
         ),
     ],
     ids=["day", "slice", "other endpoint"],
@@ -360,7 +360,7 @@ def test_a_range_that_cannot_be_read_in_slices_gets_no_advice_to_do_so(
     stub.fail_next(status=504)
     with stub.client(max_retries=0) as client, pytest.raises(docplatform.ServerError) as caught:
         rows(client).collect()
-    assert str(caught.value).endswith(f"the range may be too long for the service: {advice}")
+    assert str(caught.value).endswith(f"the answer may be too large for the service: {advice}")
 
 
 def test_values_have_the_types_of_their_columns(stub: StubServer) -> None:
