@@ -1791,8 +1791,8 @@ class Client:
 
 @final
 class Job:
-    """A job of the docs agent, as the service showed it at one moment. One that ``resolve_once`` named has only its id and
-    the status ``unknown``, until ``get_job`` reads it.
+    """A job of the docs agent, as the service showed it at one moment. One that ``resolve_once`` named by its id alone has
+    only that id and the status ``unknown``, until ``get_job`` reads it.
 
     A job is data: it never changes. Ask ``client.get_job(job)`` for its present state. Jobs can be compared, hashed
     and pickled. A field that the service left out is ``None``; ``id`` and ``status`` are always there.

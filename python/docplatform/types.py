@@ -80,8 +80,8 @@ class Fractions(NamedTuple):
 
 
 class VisitorRow(TypedDict):
-    """A row of visitors or views: a dict. Further fields that the service sends are in it under the service's names;
-    one that has the name of a column here gets the prefix ``service_``.
+    """A row of visitors or views: a dict. Further fields that the service sends are in it under the service's names.
+    A name that docplatform uses for itself, such as that of a column, gets the prefix ``service_``.
 
     Attributes:
         path: The path of a documentation page: a str.

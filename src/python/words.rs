@@ -58,7 +58,7 @@ fn advice(advice: &Advice) -> String {
              conditional headers"
         }
         Advice::CallAfter { seconds: None } => {
-            "the answer has no Retry-After that can be read: try again in some minutes; a budget waits for the reset that the answer names, or an hour"
+            "the answer has no Retry-After that can be read: try again in some minutes, or with a budget after the reset that the answer names, or an hour"
         }
         Advice::CallAfter {
             seconds: Some(seconds),

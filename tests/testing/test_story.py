@@ -46,6 +46,7 @@ def test_searches_and_ratings_add_up_and_are_of_pages_that_have_visitors(stub: S
         for read, key, count in (
             (client.searches, "searchQuery", "hits"),
             (client.feedback_by_page, "path", "thumbsUp"),
+            (client.feedback_by_page, "path", "thumbsDown"),
         ):
             month = {row[key]: row[count] for row in read("2026-01")}
             days = Counter[str]()
@@ -56,6 +57,7 @@ def test_searches_and_ratings_add_up_and_are_of_pages_that_have_visitors(stub: S
         visited = {row["path"] for row in client.visitors("2026-01")}
         assert {row["path"] for row in client.feedback_by_page("2026-01")} <= visited
         assert {row["path"] for row in client.feedback("2026-01")} <= visited
+        assert {row["path"] for row in client.searches("2026-01") if row["path"]} <= visited
 
 
 def test_readers_stumble_over_pages_that_they_leave(stub: StubServer) -> None:

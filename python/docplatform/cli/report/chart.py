@@ -88,7 +88,7 @@ def _short(value: int) -> str:
 
 
 def _labelled(number: int) -> list[int]:
-    """Which slices have a label: all of a few, every second of a year's months, else the first, the last, and up to three that are evenly
+    """Which slices have a label: all of up to 7; of up to 14 the first, and every second counted from the last; else the first, the last, and up to three that are evenly
     spaced between them."""
     if number <= SHORT:
         return [*range(number)]
