@@ -382,6 +382,11 @@ impl Failed<'_> {
         }
     }
 
+    fn has_budget(&self) -> bool {
+        let limit = self.call.limit();
+        limit.is_some_and(|limit| self.client.budget_of(limit).is_some())
+    }
+
     fn advice(&self) -> Option<Advice> {
         let head = match self.failure {
             Failure::Refused { head, .. } => head,
@@ -414,6 +419,7 @@ impl Failed<'_> {
             407 => Advice::CheckProxy { from: None },
             511 => Advice::CheckPage {},
             408 | 425 | 500.. => Advice::CallLater {},
+            429 if head.retry_after.is_none() && self.has_budget() => Advice::WaitForReset {},
             429 => Advice::CallAfter {
                 seconds: head
                     .retry_after

@@ -58,7 +58,7 @@ fn advice(advice: &Advice) -> String {
              conditional headers"
         }
         Advice::CallAfter { seconds: None } => {
-            "the answer has no Retry-After that can be read: try again in some minutes, or with a budget after the reset that the answer names, or an hour"
+            "the answer has no Retry-After that can be read: try again in some minutes"
         }
         Advice::CallAfter {
             seconds: Some(seconds),
@@ -175,6 +175,7 @@ fn advice(advice: &Advice) -> String {
             "use https (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
+        Advice::WaitForReset {} => "without Retry-After, a budget waits for the reset, or an hour",
         Advice::WaitForJob { job, runs } => {
             let runs = if *runs { "it keeps running: " } else { "" };
             return format!("{runs}wait for it with wait_for_job({})", quoted(job));

@@ -158,6 +158,8 @@ advice! {
     UseHttps {}
     WaitForBudget {}
     WaitForJob { job: String, runs: bool }
+    /// A 429 without `Retry-After`, which the budget takes for a spent one.
+    WaitForReset {}
 }
 
 /// A message of several parts.

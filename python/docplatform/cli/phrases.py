@@ -97,7 +97,7 @@ PROXIES = "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"
 """The variables that may name a proxy."""
 ADVICE: dict[str, str | Callable[..., str] | None] = {
     **dict.fromkeys(
-        "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat LookAtJob LookBeforeRepeat".split()
+        "CallAfter CallLater CheckKeyRights CheckPath DoNotRepeat LookAtJob LookBeforeRepeat WaitForReset".split()
     ),
     "AvoidCache": "a proxy or cache on the way is broken: name the host in NO_PROXY to go around it",
     "ChangeAddress": lambda _, location: (

@@ -11,8 +11,8 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, advises, call, client, client_with, create, fail, options, read,
-    reply, secs, write,
+    Recorder, Reply, Script, Step, advises, analytics, bare, call, client, client_with, create,
+    fail, options, read, reply, secs, write,
 };
 
 /// A read that meets `answer` once, then a good answer.
@@ -360,4 +360,12 @@ async fn errors_say_what_to_do_about_them() {
         advises(&error, Advice::CallAfter { seconds: None }),
         "{error}"
     );
+    let budgeted = Options {
+        requests_per_hour: Some(9),
+        max_retries: 0,
+        ..options()
+    };
+    let client = client_with(&Script::new([bare(429)]), &budgeted, 0.0);
+    let error = fail(&client, analytics()).await;
+    assert!(advises(&error, Advice::WaitForReset {}), "{error}");
 }
