@@ -118,25 +118,32 @@ impl Source for StoredPages {
             let look = async {
                 let mut export = self.export(wanted.days).await?;
                 let is_led_to = self.is_led_to(&export, &wanted).await?;
-                let mut found = match is_led_to {
+                let found = match is_led_to {
                     true => self.find(&export, &wanted).await?,
                     false => Err(wanted.offset),
                 };
-                if let Ok(page) = &found
-                    && self.is_too_short(&export, page)?
-                {
-                    self.exports.reject(export.id, page.offset).await?;
-                    export.finished = None;
-                    found = Err(wanted.offset);
-                }
+                let found = match found {
+                    Ok(stored) => {
+                        let page = self.read(export.id, &stored)?;
+                        match self.is_too_short(&page) {
+                            true => {
+                                self.exports.reject(export.id, stored.offset).await?;
+                                export.finished = None;
+                                Err(wanted.offset)
+                            }
+                            false => Ok((stored, page)),
+                        }
+                    }
+                    Err(offset) => Err(offset),
+                };
                 Ok((export, is_led_to, found))
             };
             let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
             let start = match found {
-                Ok(page) => {
-                    let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
-                    let stored = Some((export.id, page.offset));
-                    let page = without(self.read(export.id, &page)?, skip);
+                Ok((stored, page)) => {
+                    let (skip, limit) = left_of(stored.asked, wanted.offset - stored.offset);
+                    let stored = Some((export.id, stored.offset));
+                    let page = without(page, skip);
                     return Ok(FetchedPage {
                         stored,
                         ..FetchedPage::new(page, limit)
@@ -230,11 +237,9 @@ impl StoredPages {
     }
 
     /// Whether a page was cut off at fewer rows than this call asks for.
-    fn is_too_short(&self, export: &Export, page: &store::StoredPage) -> Result<bool> {
+    fn is_too_short(&self, page: &Page) -> bool {
         let is_one_page = self.service.listing.paged_by() == PagedBy::Nothing;
-        Ok(is_one_page
-            && page.rows < u64::from(self.page_size)
-            && self.read(export.id, page)?.has_more)
+        is_one_page && page.has_more && page.rows.len() < self.page_size as usize
     }
 
     /// Reads a stored page, and remembers the page that it leads to.

@@ -212,8 +212,10 @@ class _Reading:
         except DocPlatformError as error:
             ahead = self._ahead
             match error:
-                case BudgetError() | RateLimitError():
-                    ahead.offer(part, SPENT if isinstance(error, BudgetError) else LIMIT)
+                case BudgetError():
+                    ahead.offer(part, SPENT)
+                case RateLimitError():
+                    ahead.offer(part, LIMIT)
                 case AuthenticationError() | PermissionDeniedError():
                     ahead.leave_out(part, parts.FORBIDDEN)
                 case _:
