@@ -206,7 +206,7 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
         )
         assert seen == [
             "The number of readers fell by 16%, counted per working day: from 1,000 in December 2025 to 800 (20% fewer in all).",
-            "People fell by 19%, counted per working day, and AI agents hardly changed; 24% of all readers are AI agents.",
+            "People fell by 19%, counted per working day, and AI agents hardly changed (5.0% fewer, or 0.7% fewer per working day); 24% of all readers are AI agents.",
             "/auth lost 300 readers (\u221250%): look at this page first.",
         ]
 

@@ -126,7 +126,7 @@ def test_a_brief_has_at_most_ten_lines_with_what_changed_and_what_to_do() -> Non
     assert lines == [
         "**Who reads the docs**, `demo`, January 2026",
         "- The number of readers fell by 90%, counted per working day: from 8,100 in December 2025 to 800 (90% fewer in all).",
-        "- People fell by 92%, counted per working day, and AI agents hardly changed; 41% of all readers are AI agents.",
+        "- People fell by 92%, counted per working day, and AI agents hardly changed (10% more); 41% of all readers are AI agents.",
         "- It is not known which pages changed, because it is large.",
         "- 9 pages stand out with fewer readers, among them `/0` (\u2212899), `/1` (\u2212899) and `/2` (\u2212899).",
         "- 9 pages stand out with more readers, among them `/new-0` (+90, new).",

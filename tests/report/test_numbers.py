@@ -345,10 +345,11 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
         elif said[2]:
             known = abs(100 * value) if said[3] == "%" else value + 1
             assert abs(float(said[2].replace(",", "")) - known) <= 0.5
-    for share, more in re.findall(r"\(([\d.,]+)% (more|fewer)", first):
-        plain = now.total / before.total - 1
-        assert more == ("more" if plain > 0 else "fewer")
-        assert abs(float(share.replace(",", "")) - abs(100 * plain)) <= 0.5
+        end = ".*? in 31 days" if kind == "total" else ""
+        if more := re.match(rf"{end} \(([\d.,]+)% (more|fewer)", text[said.end() :]):
+            plain = getattr(now, kind) / getattr(before, kind) - 1
+            assert more[2] == ("more" if plain > 0 else "fewer")
+            assert abs(float(more[1].replace(",", "")) - abs(100 * plain)) <= 0.5
     check(numbers(second)[-1:], [Share(now.ai, now.total)], second)
     for sentence in rest:
         check_place(truth, sentence)

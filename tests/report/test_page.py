@@ -141,7 +141,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         in parsed.text
     )
     assert (
-        "People fell by 22%, counted per working day, and AI agents hardly changed; 41% of all readers are AI agents."
+        "People fell by 22%, counted per working day, and AI agents hardly changed (10% more); 41% of all readers are AI agents."
         in parsed.text
     )
     assert "/up (+30) stands out with more readers." in parsed.text

@@ -142,14 +142,17 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 
 
 def _both(people: Moved, agents: Moved) -> str:
-    """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all"."""
+    """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all". A change that the
+    calendar may explain is in brackets."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
-    if people.said == agents.said and not people.by:
-        return f"People and AI agents {people.said}"
     in_all = " in all" if people.per or agents.per else ""
     said = [
-        f"{one.said}, counted per {one.per}" if one.per else f"{one.said}{in_all if one.by else ''}"
+        f"{one.said}, counted per {one.per}"
+        if one.per
+        else f"{one.said} ({one.more})"
+        if one.more
+        else f"{one.said}{in_all}"
         for one in (people, agents)
     ]
     return f"People {said[0]}, and AI agents {said[1]}"
@@ -175,7 +178,9 @@ def _where(report: Report) -> Iterator[Sentence]:
         if not any(sides.values()) and not any(one.way for one in found.sections):
             yield [NOTHING]
         elif any(one.pages > 1 for one in found.sections):
-            yield ["No section stands out: the change is the same everywhere, except on single pages."]
+            yield [
+                "No section stands out: apart from single pages and the usual ups and downs, the change is the same everywhere."
+            ]
     named = {part for one in advice(report) for part in one if isinstance(part, PagePath)}
     most = _NAMED
     for verb, pages in reversed(sides.items()) if report.fell else sides.items():
