@@ -1,5 +1,5 @@
-# Everything is installed into .venv, which each target makes if it needs it. What is built is in .venv/wheel, target and dist, and what `bench`
-# and `fuzz` build in folders of theirs. Only Chromium and Java, which some tests
+# Python packages are installed into .venv, which each target makes if it needs it, and cargo-deny into target/tools. Builds are in .venv, target,
+# dist and bench/server/target. Only Chromium and Java, which some tests
 # use, are packages of Debian: they are installed if make runs as root, and those tests are skipped otherwise.
 PYTHON ?= python3
 VENV   := .venv
@@ -288,7 +288,7 @@ test-wheel: $(STAMPS)/suite browser
 	$(SUITE_ENV)/bin/python $(SUITE) $(PYTEST)
 
 clean:
-	rm -rf $(VENV) target dist
+	rm -rf $(VENV) target dist bench/server/target
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)

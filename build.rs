@@ -28,8 +28,10 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut parts = stub.split("\"\"\"");
     let mut class = "";
     while let (Some(code), Some(docstring)) = (parts.next(), parts.next()) {
-        if let Some((_, new)) = code.split_once("    def __new__(") {
-            // What a class is made of stands after its docstring.
+        // The `__new__` of a class follows the docstring of the class.
+        if let Some((before, new)) = code.split_once("    def __new__(")
+            && !before.contains("class ")
+        {
             let signature = text_signature(&format!("{class}({new}")).replacen("$cls, ", "", 1);
             let docstring = fs::read_to_string(folder.join(class))?;
             fs::write(

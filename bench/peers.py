@@ -1,4 +1,4 @@
-"""Other clients, used as their documentation shows, and tuned as a careful user would: one pooled connection, orjson."""
+"""Other clients, used as their documentation shows, with one pooled connection."""
 
 from __future__ import annotations
 

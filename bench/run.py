@@ -104,7 +104,7 @@ else:
 
 
 def memory(url: str, rows: int, way: str) -> float:
-    """The peak memory of a fresh process, less what it had after the import."""
+    """The bytes that an export adds to the peak memory of a fresh process; for a table, divided by the size of its data."""
     target = HERE / "server" / "target" / "memory.csv"
     command = [sys.executable, "-c", MEMORY, url, str(rows), way, str(target)]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

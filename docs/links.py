@@ -1,4 +1,4 @@
-"""Checks that every link of the built site leads somewhere, and that no page loads anything from elsewhere."""
+"""Checks that every link of the built site leads somewhere, and that scripts, style sheets, frames and pictures come from the site."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from release import readme, tryout
 from release.archives import ROOT, in_sdist, in_wheel, is_extension, sdist_surprises, wheel_surprises
 from release.version import current
 
-LARGEST = 3_400_000
+LARGEST = 3_500_000
 """Bytes of a wheel."""
 FOLDERS = re.compile(rb"(?:/root|/home/[\w.-]+|/Users/[\w.-]+|[A-Z]:\\Users\\[\w.-]+)[/\\][ -~]{0,40}")
 """A folder of a person or of a build machine."""

@@ -82,7 +82,7 @@ def demo() -> None:
 
 
 def missing() -> list[str]:
-    """Names, of each extra that is not there, how it is installed."""
+    """The extras that are not installed. The error of each says how to install it."""
     told: list[str] = []
     with StubServer(3) as stub, stub.client() as client:
         table = client.visitors().collect()

@@ -26,7 +26,7 @@ THREADS = 8
 GROUPS = 3
 """Each of 40 tasks at a time."""
 WARM_UP = 200
-"""Operations, at most, before memory, descriptors and threads are looked at."""
+"""Operations before memory, descriptors and threads are looked at; with ``--operations``, as many as the soak has."""
 MORE_MEMORY = 24 * 2**20
 """The most bytes that the account itself and the allocators may add."""
 SETTLE = 20.0

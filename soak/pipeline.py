@@ -31,12 +31,12 @@ PROCESSES = 3
 OPEN = 8
 """Names that are worked on at a time: now and then two processes have the same."""
 KILLED = 0.35
-"""How many of the steps are killed."""
+"""The share of steps for which a kill is drawn. A step that ends before it is not killed."""
 LONGEST = 0.25
 """When a kill comes at the latest, in seconds after the step began."""
 FATES = {"answered": 60, "refused": 12, "lost before": 8, "lost after": 12, "503 after": 8}
 """The fates of a creation or a message, and their weights."""
-IN_PASSING = 0.3
+ON_ITS_WAY = 0.3
 """How long a request may be on its way whose process was killed, in seconds."""
 
 
@@ -159,7 +159,7 @@ class Pipelines:
 
     def look(self, name: str) -> None:
         """As a person does: some time after the last request, and never while the job is being created."""
-        time.sleep(IN_PASSING)
+        time.sleep(ON_ITS_WAY)
         found = self.stub.done(prompt_of(name))
         with docplatform.Client(**self.settings) as client, suppress(ValueError):  # type: ignore[arg-type]
             client.resolve_once(name, found[0] if found else None)

@@ -42,13 +42,13 @@ REPORTS = pytest.StashKey[list[pytest.TestReport]]()
 
 
 def pytest_collection_finish() -> None:
-    """Later collections go through a test's own objects alone: those of pandas and of 5,000 tests take longer than most tests."""
+    """Freezes what exists now, so that the garbage collector skips it: going through pandas and all tests takes longer than most tests."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_unconfigure() -> None:
-    """Or extensions report at the exit what was never freed."""
+    """Unfreezes it. Otherwise extensions report at the exit that it was never freed."""
     gc.unfreeze()
 
 

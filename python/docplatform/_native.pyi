@@ -161,7 +161,8 @@ class Client:
             ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
             longer one raises the error at once; later calls wait for it, or raise at once if it ends after their ``deadline``. With ``requests_per_hour`` or
-            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
+            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget; a creation whose 429 has no
+            ``Retry-After`` raises, and later ones wait.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -1261,7 +1262,8 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
-            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            whole: Whether to leave out slices that the range cuts; false by default. ``whole=True`` of ``visitor_trend`` leaves
+                out the same ones.
             before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
                 A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
@@ -1310,7 +1312,8 @@ class Client:
                 as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
-            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            whole: Whether to leave out slices that the range cuts; false by default. ``whole=True`` of ``view_trend`` leaves
+                out the same ones.
             before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
                 A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
@@ -1569,8 +1572,9 @@ class Client:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
-        three before the first success, three in a row whose last one is temporary, or three of any kind in a row whose last one is of a project and listing with an earlier failure.
+        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. Three
+        failures in a row end it, too, with a ``SyncError``, in three cases: no slice was fetched before; the last one is temporary;
+        a slice of the same project and listing has failed before. A project that the service refuses counts once for all its listings.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -1732,8 +1736,8 @@ class Client:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout``,
-        ``store`` or, with a store, ``organization`` opens connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, ``trust_env``, TLS,
+        ``connect_timeout``, ``store`` or, with a store, ``organization`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.
@@ -2308,7 +2312,7 @@ class Visitors(Rows):
             1000
         """
 
-# How pickles find back.
+# Makes a `Job` from its pickle.
 def _job(raw: str, project_id: str) -> Job: ...
 
 # For tests of the faces: each setting and each advice as a part of a message.
@@ -2719,7 +2723,8 @@ class VisitorTable(Table):
         by people who are colour-blind, and the hatching also in black and white.
 
         Args:
-            n: How many pages to show; 15 by default.
+            n: The most pages to show; 15 by default. A new figure shows at most 40, and axes of your own as many as they
+                have room for.
             by: Which readers decide the order: ``"total"`` (the default), ``"human"`` or ``"ai"``.
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
@@ -3167,7 +3172,7 @@ class _Key: ...
 class _WholeFile:
     def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path: ...  # until `commit` or `discard`
     def commit(self) -> None: ...
     def discard(self) -> None: ...
     def __enter__(self) -> Self: ...
@@ -3212,7 +3217,8 @@ class AsyncClient:
             ``api_key`` has another key; no setting changes that.
         max_retry_after: The longest ``Retry-After`` of the service that a retry waits for, in seconds; 60 by default. A
             longer one raises the error at once; later calls wait for it, or raise at once if it ends after their ``deadline``. With ``requests_per_hour`` or
-            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget.
+            ``jobs_per_hour``, a call that the budget counts waits for a 429 as for the budget; a creation whose 429 has no
+            ``Retry-After`` raises, and later ones wait.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -4312,7 +4318,8 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
-            whole: Whether to leave out slices that the range cuts, as ``visitor_trend`` does; not by default.
+            whole: Whether to leave out slices that the range cuts; false by default. ``whole=True`` of ``visitor_trend`` leaves
+                out the same ones.
             before: Plans ``compare_visitors``: the period to compare with, or ``True`` for the same kind of period before.
                 A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
@@ -4361,7 +4368,8 @@ class AsyncClient:
                 as a whole. The range cuts the first and the last slice to fit; a slice that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
-            whole: Whether to leave out slices that the range cuts, as ``view_trend`` does; not by default.
+            whole: Whether to leave out slices that the range cuts; false by default. ``whole=True`` of ``view_trend`` leaves
+                out the same ones.
             before: Plans ``compare_views``: the period to compare with, or ``True`` for the same kind of period before.
                 A comparison reads both periods as a whole, by path.
             project_id: The project's id; by default the client's ``project_id``.
@@ -4620,8 +4628,9 @@ class AsyncClient:
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a listing of a project, its other
-        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. So do repeated failures:
-        three before the first success, three in a row whose last one is temporary, or three of any kind in a row whose last one is of a project and listing with an earlier failure.
+        slices are skipped. A 401, a 429 and a connection that cannot be made end the sync, and are raised. Three
+        failures in a row end it, too, with a ``SyncError``, in three cases: no slice was fetched before; the last one is temporary;
+        a slice of the same project and listing has failed before. A project that the service refuses counts once for all its listings.
 
         Args:
             projects: The ids of the projects, or one id.
@@ -4783,8 +4792,8 @@ class AsyncClient:
         """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
         nothing.
 
-        Each of the two is closed on its own. A change of the key, the address, the proxy, TLS, ``connect_timeout``,
-        ``store`` or, with a store, ``organization`` opens connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy, ``trust_env``, TLS,
+        ``connect_timeout``, ``store`` or, with a store, ``organization`` opens connections of its own.
 
         Args:
             changes: The settings to change, by name: those of ``Client``.

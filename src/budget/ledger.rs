@@ -8,8 +8,8 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account, whole, wire, write};
 
-/// The greatest difference between the clocks of two processes. A request is kept for this time
-/// after it stops counting. One that is further ahead does not count.
+/// The greatest difference between two clocks that the ledger allows for. A request is kept for this
+/// time after it stops counting. A request whose time is further in the future does not count.
 const MAX_CLOCK_ERROR: Millis = 24 * 3_600_000;
 /// The latest time in a store, so that sums cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;

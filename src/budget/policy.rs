@@ -6,8 +6,9 @@
 //! an hour after its answer. The service counts it somewhere between sending and answering.
 //!
 //! Clocks of processes may differ by hours. A new entry is never earlier than those before it, so
-//! that the other processes count it. No process changes an entry of another, and each lets entries
-//! expire by its own clock. So a clock that is ahead frees nothing for the others.
+//! that the other processes count it. Each process lets entries expire by its own clock, and
+//! deletes them a day after that. So a clock that is ahead by less than a day frees nothing for the
+//! others.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,8 +19,7 @@ use crate::http::rate_limit::Quota;
 
 /// An hour and a second, in milliseconds. The second is for services that count in whole seconds.
 pub const HOUR: Millis = 3_601_000;
-/// If a process died before it recorded an answer, the answer may have come at least this long
-/// after the entry.
+/// The shortest time for which a request without an answer is taken to be under way.
 const MIN_PATIENCE: Millis = 60_000;
 /// A wait or a reset that the service names is believed for at most this time.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
@@ -53,7 +53,7 @@ impl Entry {
         self.answered.unwrap_or(self.at + self.patience) + HOUR
     }
 
-    /// The time at which it stops counting as if it was answered when it was entered.
+    /// The earliest time at which it can stop counting: if it was answered at once.
     fn until_at_best(&self) -> Millis {
         self.answered.unwrap_or(self.at) + HOUR
     }

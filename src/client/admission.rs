@@ -110,8 +110,8 @@ impl Client {
             // A locked store or a suspended process may have used up the time, and another call may
             // have been throttled. Nothing waits after this check.
             let now = Instant::now();
-            // A call that began without that time may use all of its deadline, but waits for no
-            // permit.
+            // A call that had less time left than that at its turn may use all of its deadline,
+            // but waits for no permit.
             let is_late = now > latest && (had_time || now >= *deadline);
             if !is_late && throttled().is_none() {
                 return Ok((permit, ticket));
@@ -145,7 +145,8 @@ impl Client {
         self.stats.paused(slot.pause());
     }
 
-    /// Pauses before `what` of a call.
+    /// Pauses before a retry or while throttled, and says so in the log if that takes more than a
+    /// second. `what` is the reason in a word, such as `retry 2`.
     pub(super) async fn pause(
         &self,
         call: &Call,

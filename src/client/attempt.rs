@@ -75,7 +75,7 @@ impl Head {
 /// One attempt that failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// Proven: no byte was written. `fatal`: trying again cannot help.
+    /// Proven: no byte was written.
     Unsent {
         reason: Message,
         /// Trying again cannot help: TLS, the proxy or the request itself is wrong.
@@ -194,7 +194,8 @@ impl Client {
         }
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(status, &incoming.headers, after),
-            // Clients with a budget share the limit of this client without one.
+            // This handle has no budget, but another one of the client may have one, whose ledger has
+            // to know of the 429.
             None => {
                 if let Some(limit) = call.limit().filter(|_| status == 429) {
                     let ledger = self.store_state.ledger(limit);

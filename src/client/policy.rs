@@ -155,8 +155,8 @@ pub fn plan(
         return RetryPlan::Deadline;
     }
     if refusal.in_ledger && refusal.stops && refusal.retry_after.is_none_or(|wait| wait > pause) {
-        // The ledger would refuse the retry after the pause as well, or for a second more, so the
-        // call fails now.
+        // The ledger refuses for as long as the service asked, and usually for an hour if it did
+        // not say. So the retry asks the ledger at once, and fails there.
         pause = Duration::ZERO;
     }
     RetryPlan::Pause(pause)

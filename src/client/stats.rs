@@ -17,7 +17,8 @@ pub struct Snapshot {
     /// none.
     pub requests: u64,
     pub retries: u64,
-    /// Seconds spent in pauses, without those between polls.
+    /// Seconds of pauses before retries, for a `Retry-After` and for the budget. Pauses between polls,
+    /// and waits for other calls, do not count.
     pub waited: f64,
 }
 

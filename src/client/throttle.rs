@@ -43,9 +43,9 @@ pub struct Throttled {
     pub status: u16,
 }
 
-/// The throttles of one origin and key, which a client shares with its handles. Each lane has two:
-/// the first holds every call, and the second is in the ledger of the refused call as well. Calls
-/// with a budget skip it; a budget of new jobs is for one project.
+/// The throttles of one origin and key, which a client shares with its handles. Each lane has two.
+/// Every call waits for the first. Only calls without a budget wait for the second, because a call
+/// with one finds the same refusal in its ledger.
 #[derive(Debug, Default)]
 pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 

@@ -18,8 +18,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
-/// The longest template, in bytes. A URL of 64 KiB has room for it and the
-/// longest query, unless it repeats its placeholders.
+/// The longest template, in bytes. A URL of 64 KiB has room for it and the longest query, if its
+/// letters are ASCII and the ids in it are short.
 const MAX_TEMPLATE: usize = 5_000;
 
 /// The most of a template that logs and errors show, in characters.

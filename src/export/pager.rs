@@ -29,8 +29,8 @@ pub const WINDOW: usize = 8;
 pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
-    /// Pages requested in advance. One may not be needed if the page before it cannot be used;
-    /// above 1, more may not be needed.
+    /// Pages requested in advance. With 1, a request is wasted only if the page before it cannot be
+    /// used. Above 1, requests may also go beyond the end.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -425,8 +425,8 @@ impl Pager {
         let left = self.rows_left().map(|left| left.saturating_sub(further));
         let page_size = u64::from(place.page_size);
         let offset = place.offset.saturating_add(further);
-        // A full page is requested if some of its rows may be repeats: after a short page, after a
-        // page that was handed out in part, or if the listing has one page.
+        // A full page is requested if some of its rows may be repeats: after a short page, or after
+        // a page that was handed out in part. A listing of one page is always requested in full.
         let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
         let again = self.position.may_repeat() || is_one_page;
         let room = left.filter(|_| !again).unwrap_or(page_size).min(page_size);

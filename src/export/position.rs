@@ -187,8 +187,8 @@ impl ExportPosition {
         page.before = self.place.clone();
         let is_short = page.received < page.limit;
         self.place.irregular |= self.by_offset && page.has_more && page.received != page.limit;
-        // Most exports end with a short last page, and so does one that leaves rows out: the next
-        // part has to know the rows, as their positions may be no offsets.
+        // A short last page may mean that the service leaves rows out. Then a row's place in the
+        // page is not its offset, so the checkpoint keeps the rows themselves.
         page.by_row = self.place.irregular || !self.by_offset || is_short;
         if page.by_row {
             page.kept = None;

@@ -27,7 +27,8 @@ use crate::listing::page::Page;
 use crate::lock;
 use crate::store::{self, Content, Export, Exports, Fault, Range};
 
-/// A `Date` header is in whole seconds, and as old as the answer's travel time.
+/// A `Date` header that is earlier by at most this much does not show that this machine's clock is
+/// ahead: it is in whole seconds, and the answer took time to come.
 const DATE_STEPS: Millis = 2_000;
 
 /// Writes a page that came for `(offset, limit)`. The store goes on trying after the caller

@@ -27,8 +27,8 @@ pub struct Outgoing {
     pub method: Method,
     /// With its query.
     pub url: Url,
-    /// Everything but what the transport adds (`Host`, `Content-Length`, and `User-Agent` if the
-    /// user gave none).
+    /// Everything but what the transport adds: `Host`, `Content-Length`, `User-Agent` if the user
+    /// gave none, and for plain http a proxy's login.
     pub headers: HeaderMap,
     /// JSON, if there is a body.
     pub body: Option<Bytes>,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-/// A reset above this many is a date in seconds since 1970, not a number of seconds.
+/// A reset of this many or more is a date in seconds since 1970, not a number of seconds.
 const EPOCH_SECONDS: u64 = 1_000_000_000;
 
 /// A limit of the service, as it reports it.

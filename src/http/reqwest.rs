@@ -132,8 +132,8 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
             );
             return Error::configuration(message![Setting::CaBundle, file]);
         }
-        // The authorities cannot be read. An empty name of a file counts, too, and is a file that
-        // is not there.
+        // The system's authorities cannot be read. If one of these variables is set, they are
+        // looked for there. An empty value counts as set, and names no file.
         let is_set = |name: &&str| std::env::var_os(name).is_some();
         let advice = match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
             None => "install the system's CA certificates".to_owned(),

@@ -95,7 +95,7 @@ impl Batch {
             .collect()
     }
 
-    /// Whether the answer to a creation may still come.
+    /// Whether a creation is under way: its answer may still come, or its job is being recorded.
     pub fn is_creating(&self) -> bool {
         let states = lock(&self.states);
         states
@@ -140,8 +140,8 @@ impl JobState {
             Self::Created(id) => unconfirmed(
                 Outcome::Applied,
                 format!(
-                    "job {} was created, and its answer was lost when the call was interrupted: do not \
-                     create it again",
+                    "job {} was created, but the call was interrupted before it could return the job: do \
+                     not create it again",
                     id.shown()
                 ),
             ),

@@ -77,7 +77,8 @@ impl Job {
         self.status == "failed"
     }
 
-    /// Whether its status may have changed since: no answer has shown it, and it was not final.
+    /// Whether its status may have changed since: it is from the store's record of a name, and was
+    /// not final.
     pub fn is_outdated(&self) -> bool {
         self.is_recorded && !self.is_final()
     }

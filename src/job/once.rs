@@ -141,7 +141,7 @@ pub async fn write(
     }
 }
 
-/// Whether the store may still record what it was given.
+/// The verb for a log line: the store was late and may still record it, or could not.
 fn lacks(fault: &Error) -> &'static str {
     match fault.deadline_exceeded {
         true => "has not yet recorded",

@@ -172,7 +172,8 @@ pub async fn wait(
                     format!("; job {id} has the prompt"),
                     Advice::WaitForJob {
                         job: id,
-                        runs: last.as_ref().is_some_and(|job| job.status == ACTIVE),
+                        // A failed poll has not shown that it still runs.
+                        runs: false,
                     }
                 ]);
             }

@@ -1,5 +1,5 @@
-//! Columns of rows in Arrow's memory. A builder takes values one by one, and the finished column is
-//! never changed again.
+//! Columns of rows in Arrow's memory. A builder takes single values or whole columns. A finished
+//! column never changes.
 
 use std::sync::Arc;
 

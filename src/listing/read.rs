@@ -272,8 +272,8 @@ impl<'de> DeserializeSeed<'de> for CellSeed<'_> {
     }
 }
 
-/// Whether a body of rows with this key promises more after `limit` rows; cheaper than reading it.
-/// `false` where that is not certain.
+/// Whether a body of rows with this key seems to promise more after `limit` rows; cheaper than
+/// reading it. A key deeper in a row counts as one of a row.
 pub(crate) fn promises_more(body: &[u8], key: &str, limit: u32) -> bool {
     // It cannot stand within a text, where a quotation mark has a backslash before it.
     let name = format!("\"{key}\":");

@@ -1,6 +1,6 @@
-//! Rows as columns: those of a page of any endpoint, or many of a table. They take a few
-//! allocations, not one a row. Users get each as a dict; `VisitorRow` in `types.py` is the type of
-//! those of visitors and views.
+//! Rows as columns: those of a page of any endpoint, or many of a table. Rows of a known endpoint
+//! take a few allocations, not one a row. Users get each as a dict; `VisitorRow` in `types.py` is
+//! the type of those of visitors and views.
 
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};

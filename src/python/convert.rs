@@ -164,8 +164,8 @@ pub fn optional<'a, 'py, T>(
     }
 }
 
-/// Arguments by name, for `from_py_with`, and how each is read. A default that depends on other
-/// arguments is `None` here, and no caller gives it.
+/// Arguments by name, for `from_py_with`, and how each is read. `page_size` and `offset` are `None`
+/// if the caller leaves them out, and a given `None` is an error.
 macro_rules! arguments {
     ($($($name:ident)+: $type:ty = $read:expr;)*) => {
         $($(pub fn $name<'a>(value: &'a Object<'_>) -> PyResult<$type> {
@@ -212,7 +212,7 @@ pub fn callback(what: &str, value: &Object<'_>) -> PyResult<Option<Py<PyAny>>> {
     }
 }
 
-/// True or false. Other values that Python takes for true or false are refused.
+/// True or false, those of numpy, too. Other values that Python takes for true or false are refused.
 pub fn flag(what: &str, value: &Object<'_>) -> PyResult<bool> {
     value
         .extract()

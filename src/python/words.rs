@@ -175,7 +175,7 @@ fn advice(advice: &Advice) -> String {
             "use https (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
         }
         Advice::WaitForBudget {} => "call it again then, or with on_budget=\"wait\"",
-        Advice::WaitForReset {} => "without Retry-After, a budget waits for the reset, or an hour",
+        Advice::WaitForReset {} => "no Retry-After: later calls wait for the reset, or an hour",
         Advice::WaitForJob { job, runs } => {
             let runs = if *runs { "it keeps running: " } else { "" };
             return format!("{runs}wait for it with wait_for_job({})", quoted(job));

@@ -68,7 +68,8 @@ impl Pair {
 /// The growth of a typical path, and how much paths differ from it.
 #[derive(Debug, Clone, Copy)]
 pub struct SitePace {
-    /// The readers of a typical path, as a multiple of those before.
+    /// The median ratio of the typical paths. With fewer than `LEAST_FOR_PACE` of them it is the
+    /// ratio of the sums, or 1 if a sum is 0.
     pub ratio: f64,
     /// How much paths differ from the pace in any case, as a share.
     pub scatter: f64,

@@ -212,6 +212,6 @@ impl PlannedSlice {
         let Some(rows) = mean.max(least) else { return };
         let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
-        self.estimated = mean.is_some();
+        self.estimated = true;
     }
 }

@@ -158,7 +158,7 @@ async fn in_time<T>(
 /// The slices of a range as a table.
 #[derive(Debug)]
 pub struct SlicedTable {
-    /// A row a slice, or a row a slice and path.
+    /// A row for each slice (its totals), or all rows of each slice.
     pub table: Table,
     /// Findings, in words.
     pub warnings: Vec<String>,
@@ -166,7 +166,7 @@ pub struct SlicedTable {
     pub requests: u64,
     /// The first day of the first slice that may still change.
     pub open_from: Option<Date>,
-    /// The ends of slices that were not over when their reading began.
+    /// The ends of slices that were not over when they were fetched.
     pub running: Vec<Date>,
 }
 

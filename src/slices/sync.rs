@@ -53,8 +53,8 @@ pub struct SyncCounts {
     /// Requests that were sent, retries included.
     pub requests: u64,
     pub rows: u64,
-    /// The requests that are still to be sent: as many as last time for a slice that was fetched
-    /// before, and one for any other.
+    /// The requests that are still to be sent. A slice that was fetched before counts as many as
+    /// last time, less the pages that the store has already. Any other slice counts one.
     pub left: u64,
     /// Hours for these at the request budget; `None` without a budget.
     pub hours: Option<f64>,

@@ -38,11 +38,11 @@ impl Content {
     }
 }
 
-/// A listing's path and dates, as they go on the wire.
+/// The store's name of a listing, and its dates as they go on the wire.
 #[derive(Debug, Clone)]
 pub struct Range {
     pub project_id: Option<String>,
-    /// The path, with its placeholders.
+    /// The path with its placeholders, and the filters after it as a query.
     pub path: String,
     pub date_from: Option<String>,
     pub date_to: Option<String>,
@@ -215,8 +215,8 @@ impl Exports {
     /// is the service's time, which counts where it is later: this machine's clock may be behind.
     ///
     /// If another process has fetched the same page, the first one stays, unless this one was
-    /// requested with more rows. Dropping the future does not prevent that. `lock` is dropped once
-    /// the page is there.
+    /// requested with more rows. The page is stored even if the future is dropped after its first
+    /// poll. `lock` is dropped once the page is there.
     pub async fn put(
         &self,
         export: i64,
@@ -367,7 +367,7 @@ fn put(
         "UPDATE export SET begun = min(?2, iif(EXISTS (SELECT 1 FROM page WHERE export = ?1), begun, ?2)) WHERE id = ?1",
         (export, asked.min(page.seen)),
     )?;
-    // A longer answer replaces one that was requested with fewer rows.
+    // An answer to a request for more rows replaces one to a request for fewer.
     transaction.execute(
         r#"INSERT INTO page (export, "offset", asked, rows, has_more, seen, size, body)
            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -397,7 +397,7 @@ fn put(
         "UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1",
         [now],
     )?;
-    // Whether it may be whole: it has one page, or its last page is there.
+    // An export may be whole if it is of totals, which one page has, or if its last page is there.
     let ended =
         "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
          FROM export WHERE id = ?1";

@@ -39,7 +39,7 @@ pub enum Fault {
     Deleted(i64),
     /// It did not answer in the time that a call gave it.
     Late,
-    /// No thread can be started for it.
+    /// No thread of its own can be started for it.
     Thread(String),
 }
 

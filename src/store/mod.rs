@@ -155,8 +155,8 @@ impl Store {
         receiver.await.map_err(|_| lost())?
     }
 
-    /// Closes the file after all earlier work, so that everything is in this one file. `None` if it
-    /// is closed.
+    /// Closes the file after all earlier work, so that everything is in this one file. `None` if this
+    /// process has nothing to close.
     pub fn close(&self) -> Result<Option<PendingWork<()>>> {
         let (closed, receiver) = mpsc::sync_channel(1);
         let pending = PendingWork {
@@ -189,8 +189,8 @@ impl Store {
         })
     }
 
-    /// The same without waiting. `failed` gets the error of the work. If no thread can be started,
-    /// the work is dropped, and the next one says so if it cannot be started either.
+    /// The same without waiting. `failed` gets the error of the work. Work that gets no thread is
+    /// dropped, and the next work says so if it gets none either.
     pub(crate) fn post(&self, work: impl Work<()>, failed: impl FnOnce(Error) + Send + 'static) {
         let _ = self.submit(BusyTimeout::in_any_case(), work, |result| {
             if let Err(error) = result {

@@ -146,7 +146,7 @@ pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
         return Ok(packed);
     }
     let mut body = Vec::new();
-    // At most one byte more than the claimed size, so that a damaged size cannot exhaust memory.
+    // At most one byte more than the claimed size, so that a damaged body cannot exhaust memory.
     let most = size.saturating_add(1);
     ZlibDecoder::new(&*packed)
         .take(most)

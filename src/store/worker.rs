@@ -23,7 +23,8 @@ const MAX_IDLE: Duration = Duration::from_millis(10);
 /// first comes a random pause, whose limit doubles.
 const MAX_LOG_REMOVALS: u32 = 6;
 
-/// Whether the runtime is about to end. Its end drops calls, whose notes it would drop, too.
+/// Whether the runtime is about to end. Its end drops the calls under way, and what these still
+/// write to the store would be lost on a thread of the runtime.
 static RUNTIME_ENDS: AtomicBool = AtomicBool::new(false);
 
 /// From now on, a store that needs a thread gets one of its own.
@@ -144,7 +145,7 @@ impl Worker {
         };
         let runtime = Handle::try_current().ok();
         if let Some(runtime) = runtime.filter(|_| !RUNTIME_ENDS.load(Ordering::Acquire)) {
-            // The runtime has a thread already. A clock that a test has paused stands still
+            // The runtime keeps threads for such work. A clock that a test has paused stands still
             // meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {

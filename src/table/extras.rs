@@ -102,7 +102,7 @@ fn kind_of(value: &Value) -> Option<ColumnKind> {
         Value::Null => None,
         Value::Bool(_) => Some(ColumnKind::Bool),
         Value::Number(number) if number.is_i64() => Some(ColumnKind::Integer),
-        // A whole number beyond 64 bits would lose digits as a float.
+        // A whole number that no `i64` holds would lose digits as a float.
         Value::Number(number) if is_float(&number.to_string()) => Some(ColumnKind::Float),
         _ => Some(ColumnKind::Text),
     }
@@ -126,7 +126,7 @@ fn is_float(text: &str) -> bool {
 #[derive(Debug, Default)]
 struct ValuesSeen {
     kind: Option<ColumnKind>,
-    /// Whether a float cannot hold one of the whole numbers.
+    /// Whether a whole number is beyond 2^53, so that a float may change it.
     long: bool,
 }
 

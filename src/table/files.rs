@@ -25,7 +25,7 @@ pub struct WholeFile {
     target: PathBuf,
     /// The target's folder; `None` if it may not be read, and on Windows.
     folder: Option<File>,
-    /// The file at the target now, if there is one.
+    /// The metadata of the file that was at the target at the beginning, if there was one.
     before: Option<Metadata>,
 }
 
@@ -117,8 +117,8 @@ impl WholeFile {
 
     /// Writes it to the disk; the remaining step is quick.
     pub fn seal(self) -> io::Result<CompleteFile> {
-        // Another writer may have made a new file of it.
-        // Windows writes out only what may be written.
+        // Opened by its path, because a library that writes the file itself may have replaced it.
+        // Windows writes out only what is open for writing.
         let written = File::options()
             .read(true)
             .write(cfg!(windows))

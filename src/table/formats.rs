@@ -12,7 +12,7 @@ use crate::table::layout::Layout;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Format {
-    /// Comma-separated values with a header, as RFC 4180 has them, lines ending in a line feed.
+    /// Comma-separated values with a header, quoted as in RFC 4180. A line feed ends a line.
     Csv {
         /// Whether a text that a spreadsheet would take for a formula gets an apostrophe before it.
         escape_formulas: bool,

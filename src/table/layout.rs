@@ -36,7 +36,7 @@ impl Layout {
     }
 
     /// The name of an extra field's column; `None` is the column of all further fields. The name
-    /// gets a prefix if another column has it, and also if it would become the same by that.
+    /// gets a prefix if another column has it, or if it is such a name with the prefix already.
     pub fn extra(self, name: Option<&str>) -> Cow<'_, str> {
         let Some(name) = name else {
             return OTHERS.into();

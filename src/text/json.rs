@@ -23,8 +23,8 @@ pub struct Parsed<T> {
 }
 
 /// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are not UTF-8 and
-/// lone surrogate escapes become U+FFFD, and are reported; any other fault is an error that names
-/// its place.
+/// lone surrogate escapes become U+FFFD in what is read, and are reported. Any other fault is an
+/// error, which names its place unless the body is empty.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     parse_as(body, PhantomData)
 }

@@ -189,7 +189,7 @@ impl Message {
         })
     }
 
-    /// Takes out advice that repeats the call.
+    /// Takes out the advice of a failed read to make the call again.
     pub fn without_repeat(&mut self) {
         self.0.retain(|part| {
             !matches!(

@@ -44,7 +44,7 @@ fn in_any_form(text: &str, secret: &str, found: impl Fn(&[char], &[char]) -> boo
     if secret.is_empty() {
         return false;
     }
-    // If a service forgot to escape it, its own backslashes escape what follows them.
+    // A service may forget to escape it in its JSON: then its own backslashes are read as escapes.
     let forms = [&secret, &unescape(&secret)].map(|form| squeeze(form).collect::<Vec<_>>());
     // Most secrets have no escapes, and one form.
     let mut forms = Vec::from(forms);

@@ -71,13 +71,28 @@ def test_the_service_s_own_words_stay_as_they_are(cli: Cli, status: int, body: A
 
 
 @pytest.mark.row("J12")
-@pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
-def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
-    stub: StubServer, command: tuple[str, ...], hurried: dict[str, str]
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("job", "wait", "job-9"), 1),
+        (("job", "run", "Fix it"), 1),
+        (("job", "run", "--file", "prompts.json"), 7),
+        (("fix", "2026-10", "--run", "1", "--yes", "--store", "docs.db"), 7),
+    ],
+)
+def test_a_job_that_is_not_there_is_not_said_to_keep_running(
+    stub: StubServer,
+    command: tuple[str, ...],
+    code: int,
+    hurried: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("prompts.json").write_text('{"a": "Fix it"}', encoding="utf-8")
     stub.fail_next(status=404, path="/job/", times=100)
-    ended = run(stub, "job", *command, **hurried)
-    assert (ended.status, "keeps running" in ended.err) == (1, False)
+    ended = run(stub, *command, **hurried)
+    assert (ended.status, "keeps running" in ended.err) == (code, False), ended.err
 
 
 @pytest.mark.row("J12")

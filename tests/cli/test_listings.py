@@ -126,7 +126,7 @@ def test_a_range_that_is_too_long_says_how_to_ask_for_less(cli: Cli, name: str, 
     assert ended.err.splitlines()[1].endswith(f"the answer may be too large for the service: {advice}")
 
 
-def test_a_cursor_that_expired_names_the_option_to_begin_anew(cli: Cli, store: Path) -> None:
+def test_a_cursor_that_expired_names_the_option_to_begin_again(cli: Cli, store: Path) -> None:
     line = export("searches", "--page-size", "50", "--store", str(store))
     with cli.stub.client(store=store) as client:
         next(client.searches(MONTH, page_size=50, prefetch=0))

@@ -491,8 +491,10 @@ def test_what_is_in_a_store_is_not_fetched_again(cli: Cli, row: Row, monkeypatch
 def test_a_run_that_the_budget_stopped_is_continued_by_the_next(cli: Cli, row: Row) -> None:
     options = ("--store", "visitors.db", "--on-budget", "stop", "--requests-per-hour")
     granted = row.store - 1
+    if not granted:
+        pytest.skip("one request is all that it takes")
     # The second run sends nothing, and so has nothing to say of answers.
-    for answered in (True, False) if granted else ():
+    for answered in (True, False):
         ended = cli(*row.line, *options, str(granted))
         assert (ended.status, sent(cli)) == (4, granted)
         assert ended.out == "" or row.shows_failures
@@ -582,8 +584,9 @@ def test_ctrl_c_is_130_and_says_what_may_have_happened(
 @pytest.mark.row("J1", "J12")
 @rows()
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_disk_is_a_failure_in_one_line(cli: Cli, row: Row) -> None:
+def test_a_full_disk_is_a_failure_in_one_line_unless_a_job_is_named(cli: Cli, row: Row) -> None:
     with Path("/dev/full").open("w") as full:
         ended = cli.into(full.fileno(), *row.line, "-q")
     assert ended.status == 1
+    assert ended.err.count("\n") == 1 or row.name.startswith("job ")
     assert "docplatform: standard output: No space left on device: free some space" in ended.err

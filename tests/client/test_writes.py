@@ -107,7 +107,7 @@ def test_a_prompt_that_says_nothing_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize("prompt", [None, 5, b"Fix it", ["Fix it"]])
-def test_a_prompt_that_is_no_text_is_a_type_error(face: Face, stub: StubServer, prompt: Any) -> None:
+def test_a_prompt_of_another_type_is_a_type_error(face: Face, stub: StubServer, prompt: Any) -> None:
     client = face.client(stub)
     with pytest.raises(TypeError, match="prompt must be a str"):
         client.create_job(prompt)

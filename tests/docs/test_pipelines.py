@@ -189,8 +189,8 @@ def test_a_job_without_a_pull_request_is_never_said_to_have_changed_nothing(
         ("dropped", {}, "7", "unknown whether the job was created"),
         ("401", {}, "3", "API key"),
         ("429", {}, "4", "rate limit"),
-        ("", {"timeout": "soon"}, "2", "nothing was sent"),
-        ("", {"prompt-file": "prompt.md"}, "2", "nothing was sent"),
+        ("", {"timeout": "soon"}, "2", "no job was created"),
+        ("", {"prompt-file": "prompt.md"}, "2", "no job was created"),
         ("404 on a poll", {}, "1", "uses the job that was created"),
     ],
 )

@@ -2,7 +2,7 @@
 
     server.script([READ_ALL, APPLY, FIN], [READ_ALL, SEND(answer(201, JOB))])
 
-The n-th connection plays the n-th script; one beyond the last is reset, and the invariants tell. A connection that is
+The n-th connection plays the n-th script. A connection beyond the last script is reset, and the invariants fail. A connection that is
 kept alive plays several requests in one script. Everything that comes is kept, as bytes and with its time.
 """
 

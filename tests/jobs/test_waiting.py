@@ -159,7 +159,7 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 def test_a_failed_poll_of_a_job_that_was_just_written_advises_no_second_write(
     face: Face, stub: StubServer, status: int
 ) -> None:
-    goes_on = '; job job-1 has the prompt; it keeps running: wait for it with wait_for_job("job-1")'
+    goes_on = '; job job-1 has the prompt; wait for it with wait_for_job("job-1")'
     # The second client is not kept waiting by the answer to the first one.
     first, second = (face.client(stub, max_retry_after=1) for _ in range(2))
     for before, write in enumerate((first.run_job, partial(second.follow_up, "job-1"))):

@@ -219,7 +219,7 @@ def test_totals_are_refused_where_there_are_none(
 
 
 @pytest.mark.row("M10")
-def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
+def test_a_listing_that_is_cut_off_is_warned_of(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows of December 2025 and"):
         table = face.run(client.feedback_by_page(MONTH, page_size=10).collect())
@@ -302,7 +302,7 @@ def test_a_store_tells_queries_apart_whatever_their_values_are(stub: StubServer,
 
 
 @pytest.mark.parametrize("name", CURSORS)
-def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_anew(
+def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_again(
     face: Face, stub: StubServer, store: Path, name: str
 ) -> None:
     client = face.client(stub, store=store)
@@ -314,7 +314,7 @@ def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_anew(
     assert len(face.run(listed(client, name, refresh=True).collect())) == ENDPOINTS[name].rows
 
 
-def test_a_sync_reads_a_slice_anew_whose_stored_cursor_expired(
+def test_a_sync_reads_a_slice_again_whose_stored_cursor_expired(
     face: Face, stub: StubServer, store: Path
 ) -> None:
     client = face.client(stub, store=store)

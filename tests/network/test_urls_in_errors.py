@@ -13,7 +13,7 @@ from helpers.connection import answer
 from helpers.faults import APPLY, FIN, READ_ALL, SEND, Script
 from helpers.wire import Wire
 
-QUERY, PROJECT, JOB_ID = "walrus-of-the-customer", "otter-of-the-customer", "heron-of-the-customer"
+QUERY, PROJECT, JOB_ID = "walrus-and-elephants", "otter-of-the-customer", "heron-of-the-customer"
 """An error names the ids, as its owner needs them; the query it does not, and a log line none of the three."""
 
 CALLS: dict[str, Callable[[AnyClient], Any]] = {

@@ -214,7 +214,7 @@ print(json.dumps(outcome(lambda: run(lambda: {call}))))
 def test_an_answer_that_came_while_the_process_was_stopped_is_read(
     wire: Wire, settings: dict[str, float], call: str
 ) -> None:
-    def answer_behind_its_back(connection: Connection) -> None:
+    def answer_from_elsewhere(connection: Connection) -> None:
         # Ctrl-Z and fg, or a laptop that sleeps: all the time of the call goes by while its answer lies in the socket.
         (number,) = re.findall(rb"\d{2,}(?=\"|/job/)", connection.request.body or connection.request.head)
         os.kill(int(number), signal.SIGSTOP)
@@ -222,7 +222,7 @@ def test_an_answer_that_came_while_the_process_was_stopped_is_read(
         connection.pause(0.9)
         os.kill(int(number), signal.SIGCONT)
 
-    wire.server.script([READ_ALL, APPLY, answer_behind_its_back])
+    wire.server.script([READ_ALL, APPLY, answer_from_elsewhere])
     told = tell(wire.face.name, STOPPED.format(settings=settings, call=call), **wire.environment)
     assert told == {"error": None}
 

@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src"
 ORDER = (
     "clock text error dates config http listing store budget client job table export slices python".split()
 )
-APART = {("table", "job"), ("job", "table")}
+APART = {("table", "job")}
 COMMENT = re.compile(r"//[^\n]*")
 PATH = re.compile(r"\bcrate::(\w+)")
 GROUP = re.compile(r"\bcrate::\{(.*?)\};", re.DOTALL)

@@ -118,7 +118,7 @@ def errors(face: Face, stub: StubServer) -> Iterator[tuple[str, BaseException | 
     yield "closed gate", provoke(partial(CALLS["GET"], face, client.with_options(deadline=5)))
     yield "id", provoke(lambda: face.run(client.get_job("..")))
     yield "prompt", provoke(lambda: face.run(client.create_job(" ")))
-    elsewhere = behind_a_proxy(face)
+    elsewhere = with_a_proxy(face)
     yield "proxy", provoke(lambda: face.run(elsewhere.visitor_totals()))
     yield "no proxy", provoke(lambda: docplatform.Client(KEY, base_url="http://localhost", proxy=NO_PROXY))
     client = make(face, stub, max_retries=0)
@@ -127,7 +127,7 @@ def errors(face: Face, stub: StubServer) -> Iterator[tuple[str, BaseException | 
         yield f"{name} refused", provoke(partial(call, face, client))
 
 
-def behind_a_proxy(face: Face) -> AnyClient:
+def with_a_proxy(face: Face) -> AnyClient:
     settings = {"base_url": "http://docs.example", "project_id": "demo", "allow_http": True, "max_retries": 0}
     return face.make(KEY, proxy=f"http://user:{PASSWORD}@127.0.0.1:9", **settings)
 
@@ -149,7 +149,7 @@ def test_no_secret_is_anywhere(
             "pages": client.visitors().pages(),
             "rows": client.paginate("/v1/list", items="items"),
             "stats": client.stats,
-            "client of a proxy": behind_a_proxy(face),
+            "client of a proxy": with_a_proxy(face),
             "plain client": face.make(KEY, base_url=stub.url, project_id="demo"),
             "stub": stub,
         }

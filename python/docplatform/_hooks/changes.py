@@ -1,4 +1,4 @@
-"""A comparison for people: as text, as HTML for notebooks, and as a chart."""
+"""A comparison for people: as text, as the rows that a notebook shows, and as a chart."""
 
 from __future__ import annotations
 

@@ -85,8 +85,7 @@ def _cell(sheet: Any, number: int, at: int, name: str, value: object, style: Any
         case float():
             sheet.write_number(number, at, value)
         case datetime() if value.date() >= FIRST_DAY:
-            instant = value if value.tzinfo is None else value.astimezone(UTC)
-            sheet.write_datetime(number, at, instant, style)
+            sheet.write_datetime(number, at, value.astimezone(UTC), style)
         case date() if not isinstance(value, datetime) and value >= FIRST_DAY:
             sheet.write_datetime(number, at, value, style)
         case _:

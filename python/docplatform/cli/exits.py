@@ -37,7 +37,7 @@ MEANINGS = {
     Exit.LIMIT: "the rate limit, the request budget or the budget of new jobs is spent",
     Exit.JOB_FAILED: "the job failed, or several jobs failed in different ways",
     Exit.WAIT_TIMED_OUT: "the job was not final in time; it may keep running, and `job wait` waits for it again",
-    Exit.UNCONFIRMED: "a write whose outcome is unknown, or whose answer cannot be used, or of several jobs one that could not be read: look on the platform before you run it again",
+    Exit.UNCONFIRMED: "it is unknown whether a write was carried out, or its answer cannot be used; also if one of several jobs could not be read. Look on the platform before you run it again",
     Exit.BUSY: "another sync is filling the store, and this one does not wait for it",
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
@@ -149,10 +149,9 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     if code in (Exit.KEY, Exit.USAGE) and not phrases.has("once", error):
         lines.append(f"`{again('doctor')}` checks address, project and key, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
-    # A wait that timed out says itself whether its job keeps running.
-    says = (docplatform.NotFoundError, docplatform.WaitTimeoutError)
-    if job is not None and not job.is_final and not isinstance(error, says):
-        lines.append(phrases.goes_on(again, job=job.id, runs=job.status == "active"))
+    # A wait that timed out says that itself.
+    if job is not None and not job.is_final and not isinstance(error, docplatform.WaitTimeoutError):
+        lines.append(phrases.goes_on(again, job=job.id, runs=False))
     for line in dict.fromkeys(lines):
         say(shown(line))
     return code

@@ -187,7 +187,7 @@ def _named_so(text: str, days: Days, rows: list[dict[str, Any]]) -> list[dict[st
         (subject(row), once_name(days, row), f"fix:{days.written}:{subject(row)}", _whole_name(days, row))
         for row in rows
     ]
-    # One name of a kind may be that of another kind for another problem.
+    # The same text may be the page of one problem and the job's name of another, so one kind of name is tried after the other.
     for kind in range(4):
         if found := [row for row, its in zip(rows, names, strict=True) if its[kind] == text]:
             return found

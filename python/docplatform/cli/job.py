@@ -251,7 +251,7 @@ def message(
 def once(session: Session, name: str | None, found: str | None, *, never: bool) -> None:
     """Show the names that were given with --once, or record whether the job or the message of one exists.
 
-    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job, --never-created or --never-sent. With --job, one request looks whether the service has that job; nothing else is sent.
+    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job, --never-created or --never-sent. With --job, one request looks whether the service has that job, unless the outcome is known already; nothing else is sent.
     """
     resolves = found is not None or never
     if found is not None and never:

@@ -208,7 +208,7 @@ class Progress:
         self._ticks: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        """Shows the text. Without ``at_once``, shows it only where no other line came for long."""
+        """Shows the text. Without ``at_once``, a terminal shows nothing; elsewhere a line comes if no other came for a minute."""
         terminal = is_terminal(sys.stderr)
         if self._quiet or (terminal and not self._at_once):
             return self

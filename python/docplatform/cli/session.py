@@ -59,7 +59,7 @@ _SHARED = (
         help="A PEM file with certificates to trust in addition to the system's.",
     ),
     click.option(
-        "-q", "--quiet", is_flag=True, help="No progress on stderr, only errors and notes about the data."
+        "-q", "--quiet", is_flag=True, help="No progress on stderr, only errors, notes and questions."
     ),
     click.option(
         "-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr, unless -q is given."
@@ -72,8 +72,8 @@ _STORE = (
     ),
     number_option(
         "--requests-per-hour",
-        help="Send at most N requests in any hour, over all processes that use the same --store with a budget; without one, in this "
-        "command alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
+        help="Send at most N requests in any hour. All processes with a budget and the same --store share it; without a --store, it is this "
+        "command's alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
     ),
     number_option(
         "--reserve",
@@ -184,7 +184,7 @@ class Session:
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
         """A client for the command. Before the first request, a wrong argument is wrong usage; after it, a failure."""
-        # Whatever a command waits for, it does not stay silent: a call may wait an hour for the budget.
+        # A call may wait an hour for the budget. A terminal shows the log's line about that; elsewhere a line comes each minute.
         with logged(self), Progress("Waiting", quiet=self.quiet, at_once=False):
             # The client has its own defaults.
             shared: dict[str, Any] = {
@@ -211,7 +211,7 @@ class Session:
             # The same command would fail in the same way.
             fails_again = phrases.has("ReadFromBeginning", error) or phrases.has("NotStrict", error)
             other_key = " What another key fetched is not used, unless --organization was given."
-            # Then it is not known what the store could keep.
+            # If the store itself failed, it is unknown what it kept.
             store_failed = type(error) is DocPlatformError
             if self.store is not None:
                 if (

@@ -64,7 +64,7 @@ def sync(
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
 
-    The number of requests that are missing, and the hours that they take at the budget, are shown before and after.
+    The number of requests that are missing, and the hours that they take at the budget, are shown before, and after if they have changed.
 
     If a project or a slice fails, the others are still fetched, unless the key, the rate limit or the connection fails, or failures repeat. The exit code shows it, and --json lists every failure.
     """
@@ -120,6 +120,6 @@ def _print(
         )
     else:
         output.fields([("listing", ", ".join(asked["listing"])), *report._asdict().items()])
-        if report.left and error is None:
-            left = output.count(report.left, "request")
-            session.say(f"The time of --until was over: the next run needs at least {left}.")
+    if report.left and error is None:
+        left = output.count(report.left, "request")
+        session.say(f"The time of --until was over: the next run needs at least {left}.")

@@ -194,7 +194,7 @@ def _is_newest(noted: StoredSlice, stored: StoredSlice, there: Place) -> bool:
         )
     if (noted.begun, noted.export) == (stored.begun, stored.export):
         return noted.settled == stored.settled
-    # A time in the future was written while a clock was ahead, and the store marks it with 0.
+    # A time in the future was written while a clock was ahead. The store then has 0 as the time of the slice.
     return stored.begun < noted.begun <= time.time() * 1000
 
 

@@ -66,7 +66,7 @@ class Folder:
         """Writes a whole file, or nothing."""
         target = self._root / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        # An unfinished file is beside the dataset, because readers read everything in it.
+        # Readers read everything in the dataset, so an unfinished file is beside it, if that is the same disk.
         beside = self._root.parent
         same = beside.stat().st_dev == self._root.stat().st_dev
         aside = beside if same and os.access(beside, os.W_OK | os.X_OK) else self._root

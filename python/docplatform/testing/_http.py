@@ -110,7 +110,7 @@ async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 async def _stays(reader: asyncio.StreamReader, seconds: float) -> bool:
     """Whether the client is still there after this time; only reading shows that it left.
 
-    Half a farewell counts as a whole one, and so does a second request before the first is answered.
+    A client that closes only its sending side counts as gone. So does one that sends a second request before the first is answered.
     """
     try:
         async with asyncio.timeout(seconds):

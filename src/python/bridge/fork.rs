@@ -1,6 +1,5 @@
 //! Python's hooks of a fork. Before it, `store/open_files.rs` waits until no connection to a store
-//! is open. After it, [`runtime`](crate::python::bridge::runtime) makes another runtime for the
-//! child.
+//! is open, for 5 seconds at most. The child's first call makes a runtime of its own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -149,8 +149,8 @@ impl Inbox {
         }
     }
 
-    /// Ends the work and drops all messages, because the caller has left. Called only with the
-    /// interpreter held: the task may outlive this on a worker, which does not hold it.
+    /// Ends the work and drops all messages, because the caller has left. The messages have Python
+    /// objects, so they are dropped here, by a thread that holds the interpreter.
     pub fn leave(&self) {
         let mut state = self.state();
         state.abandoned = true;

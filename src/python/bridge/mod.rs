@@ -28,8 +28,8 @@ use crate::python::prelude::*;
 /// Why a blocking client refuses a callback that is or returns an awaitable.
 pub const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
 
-/// Runs `op` to its end on the calling thread. Ctrl-C ends it and cancels its request; a write of a
-/// command is answered first. It never touches asyncio.
+/// Runs `op` to its end on the calling thread. Ctrl-C ends it and cancels its request. The command
+/// line first waits for the answer to a write (`_hooks/patience.py`). It never touches asyncio.
 pub fn block(py: Python<'_>, op: Operation) -> Returned {
     if let Some((name, callback)) = op.callbacks.function() {
         refuse_coroutine_function(name, callback.bind(py), NOT_AWAITED)?;

@@ -46,7 +46,9 @@ impl PagingArguments {
             .map(|text| Checkpoint::parse(text, base_url))
             .transpose()?;
         let listing = listing(place.as_ref())?;
-        if listing.paged_by() == PagedBy::Cursor && (self.prefetch > 1 || self.offset.is_some()) {
+        if listing.paged_by() == PagedBy::Cursor
+            && (self.prefetch > 1 || self.offset.is_some_and(|offset| offset > 0))
+        {
             return Err(PyValueError::new_err(
                 "each page names the next one here: prefetch must be 0 or 1, and there is no offset",
             ));
@@ -106,7 +108,8 @@ impl PagingArguments {
             place.listing.every,
             handle.client()?.today(),
         )?;
-        // Where a checkpoint is of a machine whose day has come already, its slice is read.
+        // The checkpoint may come from a machine on which a later day has begun. The slice that it
+        // names is read in any case.
         place.begun = Some(slices.len().max(place.slice + 1));
         let paging = Paging {
             max_rows: self.max_rows,
@@ -114,7 +117,8 @@ impl PagingArguments {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        // A checkpoint stands in an export that was begun again already.
+        // `refresh` of the client does not apply to a resumed export: the first call has fetched it
+        // again already.
         let refresh = self.refresh || (handle.settings.refresh && self.resume.is_none());
         RowReader::new(Arc::clone(handle), self.on_budget, refresh, place, paging)
     }

@@ -238,7 +238,7 @@ impl BaseTable {
     }
 
     /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has
-    /// them. Where there is none, NaN is or the least.
+    /// them. A missing number is NaN in a column of floats, and the smallest number in others.
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
         if table.layout.days && DAYS.contains(&name) {

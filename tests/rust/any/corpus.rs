@@ -42,7 +42,7 @@ fn what_must_hold_holds_for_every_input_that_is_kept() {
 
 #[test]
 fn an_input_with_words_of_the_prompt_is_no_input() {
-    // The target must be able to find the prompt's words: they stand here as a service's own.
+    // In an error, a word of the prompt is taken for a leak of the prompt.
     assert_eq!(
         answer::check(b"create 400\n\n{\"error\": \"falcon\"}"),
         None

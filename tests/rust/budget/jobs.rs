@@ -139,8 +139,8 @@ async fn a_message_that_was_refused_holds_up_creations_too() {
             .after(millis(200))
     }));
     let client = client(&script);
-    // Also where another project's creation was refused for longer meanwhile, on which its own
-    // ledger waits.
+    // The creation in `blog` is refused for longer, which its own ledger holds. The refusal of the
+    // message still holds up a creation in `demo`.
     let recorder = Recorder::default();
     let (message, created) = tokio::join!(
         message(&client, "More", &recorder),

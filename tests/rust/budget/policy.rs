@@ -407,7 +407,7 @@ proptest! {
         }
     }
 
-    /// Whatever a service says, the ledger goes on, within a day.
+    /// Whatever a service says, the ledger goes on within a day and a second.
     #[test]
     fn no_answer_of_a_service_holds_for_longer_than_a_day_and_a_second(
         refused: bool,

@@ -261,7 +261,7 @@ async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_under_a_budget_cost_of_the_quota_as_well() {
+async fn retries_under_a_budget_use_up_the_retry_quota_too() {
     let script = Script::each(|_| with_retry_after(429, "0"));
     let client = client(&script);
     for _ in 0..50 {

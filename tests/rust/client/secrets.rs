@@ -45,7 +45,7 @@ fn assert_no_secret(shown: &str, name: &str) {
     }
 }
 
-/// Nor does anything that a failure shows anywhere.
+/// The same for the error, its `Debug` text and all log lines.
 fn assert_shows_no_secret(error: &Error, recorder: &Recorder, name: &str) {
     let shown = format!(
         "{error} {error:?} {error:#?} {} {:?}",

@@ -20,7 +20,7 @@ use crate::job::waits::{how, target};
 
 /// Rows: F7.
 #[tokio::test(start_paused = true)]
-async fn only_so_many_are_in_flight() {
+async fn at_most_the_limit_is_in_flight() {
     let script = Script::each(|_| reply(200, "{}").after(secs(1)).into());
     let client = client(&script);
     let reads = all_of(100, &client, |client| async move {

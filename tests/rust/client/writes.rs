@@ -191,7 +191,8 @@ async fn an_identifier_is_never_repaired() {
     );
 }
 
-/// The caller can be interrupted between any two of them, and learns what was last known.
+/// The caller can be interrupted between any two reports to its observer, and learns what was last
+/// known.
 /// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {

@@ -239,7 +239,7 @@ async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
 
 /// Rows: E5, E6, E7.
 #[tokio::test(start_paused = true)]
-async fn each_of_these_is_an_error_where_that_was_asked_for() {
+async fn a_strict_export_fails_at_moved_totals_repeats_and_repairs() {
     let moved = pages([
         page(&[row("/0", 1)], 9, true),
         page(&[row("/1", 1)], 10, false),

@@ -174,7 +174,7 @@ async fn a_page_that_the_budget_held_back_ahead_of_need_is_asked_for_again_where
 }
 
 #[tokio::test(start_paused = true)]
-async fn log_lines_of_a_prefetched_page_are_told_when_it_is_asked_for() {
+async fn log_lines_of_a_prefetched_page_come_when_it_is_asked_for() {
     let mut requests = 0;
     let script = Site::new(20).serve_but(move |_| {
         requests += 1;

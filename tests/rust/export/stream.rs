@@ -78,7 +78,7 @@ async fn take_all(stream: &mut ExportStream) -> Vec<CheckedPage> {
 
 /// Rows: I4.
 #[tokio::test(start_paused = true)]
-async fn after_a_call_that_was_left_its_rows_come_again() {
+async fn a_call_that_was_given_up_leaves_its_rows_to_the_next() {
     for (name, site, page_size) in sites() {
         let all = turns(&mut pager_at(&site.serve(), start(page_size), PLAIN)).await;
         for is_ended in [false, true] {

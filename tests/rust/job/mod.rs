@@ -1,4 +1,4 @@
-//! Jobs: what their bodies hold, and waiting for them.
+//! Jobs: bodies, waits, batches and names.
 
 mod batch;
 pub(crate) mod bodies;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use docplatform::client::Client;
 use docplatform::client::observer::{Note, Observer};
 use docplatform::error::{Kind, Outcome, Result};
-use docplatform::export::observer::ExportObserver;
 use docplatform::job::Job;
 use docplatform::job::wait::{JobObserver, Target, Wait, wait};
 use futures_util::FutureExt as _;
@@ -86,8 +85,6 @@ struct Slow;
 impl Observer for Slow {
     fn note(&self, _: Note) {}
 }
-
-impl ExportObserver for Slow {}
 
 impl JobObserver for Slow {
     fn polled(&self, _: &Job) -> BoxFuture<'static, ()> {

@@ -205,7 +205,7 @@ async fn paths_are_kept_as_they_came() {
 
 /// Rows: D12.
 #[tokio::test(start_paused = true)]
-async fn a_path_that_is_no_text_costs_its_letter_and_not_its_page() {
+async fn an_invalid_character_in_a_path_costs_its_letter_and_not_its_page() {
     let mut rows: Vec<_> = (0..250).map(|n| row(&format!("/{n}"), n)).collect();
     rows[3] = row("/a\\ud800b", 3);
     let body = page(&rows, 1, false);

@@ -335,7 +335,7 @@ impl Part<'_> {
     }
 
     /// Whether it went on where it had to stop, and told of what it saw.
-    fn check(&self, is_told: bool) {
+    fn check(&self, is_warned: bool) {
         let Self { process, plan, .. } = self;
         // More may be asked for before it is known where a page leads.
         if plan.prefetch > 1 {
@@ -385,7 +385,7 @@ impl Part<'_> {
                 .iter()
                 .any(|row| before.iter().any(|before| has(before, row.0)))
         });
-        if came_twice && !is_told {
+        if came_twice && !is_warned {
             bad("a row came twice, and nobody was told");
         }
     }

@@ -76,7 +76,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
                 .iter()
                 .any(|(id, of)| id == job.id.as_str() && *of == text(name, prompt));
             // In the next store, the name that a user resolved may be that of another prompt.
-            if !is_it && !world.state().resolved_anew[name as usize] {
+            if !is_it && !world.state().resolved_again[name as usize] {
                 bad("another job");
             }
             // Also if the process ended at this moment.
@@ -113,7 +113,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
                 id: segment(&id),
                 last: None,
             });
-            world.state().resolved_anew[name as usize] |=
+            world.state().resolved_again[name as usize] |=
                 job.is_some() && !scenario.deletions.is_empty();
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {

@@ -267,13 +267,13 @@ pub(crate) async fn spend(world: &Arc<World>) {
         return;
     };
     // The service may have asked for a longer wait.
-    let is_told = world
+    let is_warned = world
         .state()
         .sent
         .iter()
         .any(|sent| matches!(sent.end, End::Status(429, _)));
     if !settings.store
-        || is_told
+        || is_warned
         || !world.scenario.disk_is_good()
         || jumps.is_empty() && !seed.is_multiple_of(8)
     {

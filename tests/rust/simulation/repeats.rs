@@ -16,7 +16,7 @@ pub(crate) struct Repeats {
     pages: usize,
     window: usize,
     /// Whether identical and differing rows were reported.
-    is_told: [bool; 2],
+    is_warned: [bool; 2],
 }
 
 impl Repeats {
@@ -29,7 +29,7 @@ impl Repeats {
             } else {
                 WINDOW
             },
-            is_told: [false; 2],
+            is_warned: [false; 2],
         }
     }
 
@@ -81,11 +81,11 @@ impl Repeats {
                 }),
             ),
         ];
-        for ((rows, told), is_told) in tells.into_iter().zip(&mut self.is_told) {
+        for ((rows, told), is_warned) in tells.into_iter().zip(&mut self.is_warned) {
             // The client reports the first finding of a kind with its page, and adds up the later
             // ones.
-            let is_due = rows > 0 && !*is_told;
-            *is_told |= is_due;
+            let is_due = rows > 0 && !*is_warned;
+            *is_warned |= is_due;
             if told != is_due.then_some(rows) {
                 part.process.violation(format!(
                     "{rows} rows came again, and {told:?} are reported\n  {plan:?}\n  {page:?}"

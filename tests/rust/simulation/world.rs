@@ -72,7 +72,7 @@ pub(crate) struct State {
     /// Which prompts were used under which name.
     pub(crate) prompts: [[bool; 2]; 3],
     /// Under which names a user said what job there is, in a world whose store is deleted.
-    pub(crate) resolved_anew: [bool; 3],
+    pub(crate) resolved_again: [bool; 3],
 }
 
 /// A request, from the moment at which the client gave it to its connection.
@@ -236,7 +236,7 @@ impl World {
             lives: vec![0; scenario.processes.len() + 1],
             whole: BTreeSet::new(),
             prompts: Default::default(),
-            resolved_anew: Default::default(),
+            resolved_again: Default::default(),
         };
         Arc::new(Self {
             path: place.join("visitors.db"),

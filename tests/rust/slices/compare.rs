@@ -202,7 +202,7 @@ async fn what_the_store_has_of_either_period_is_not_fetched_again() {
 }
 
 #[tokio::test]
-async fn a_period_that_is_not_over_or_not_final_is_told() {
+async fn a_period_that_is_not_over_or_not_final_is_warned_of() {
     let shop = Shop::new();
     for (day, says) in [
         (END - 5, "January 2026 is not over"),
@@ -220,7 +220,7 @@ async fn a_period_that_is_not_over_or_not_final_is_told() {
 }
 
 #[tokio::test]
-async fn periods_that_differ_much_in_length_are_told() {
+async fn periods_that_differ_much_in_length_are_warned_of() {
     let shop = Shop::new();
     let client = shop.client(&serve(paths([("/a", 1)]), Paths::new()));
     for (from, to, days) in [

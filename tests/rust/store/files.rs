@@ -24,7 +24,7 @@ fn refused(path: &Path) -> Error {
     error
 }
 
-/// Returns when no store of this process is open.
+/// Waits until no store of this process is open, for 5 s at most.
 fn all_closed() {
     before_fork();
     after_fork(false);

@@ -45,7 +45,7 @@ ROWS = 250
 LATER = "the period has not begun"
 FORBIDDEN = "the API key may not read the numbers"
 MONTHS = 12
-"""The length of a trend by month, unless the period is longer."""
+"""The fewest months of a trend by month. With ``--every month``, a period of several months has only its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

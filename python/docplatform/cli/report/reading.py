@@ -39,7 +39,7 @@ MAX_KEPT = 40_000
 
 
 def read(ahead: Ahead) -> figures.Report:
-    """Reads what is planned. Raises only if the period itself cannot be read."""
+    """Reads what is planned. Raises only if the period itself, or the store, cannot be read."""
     reading = _Reading(ahead)
     reading.period()
     if reading.found.totals and reading.found.totals.total:

@@ -15,7 +15,7 @@ AI_TRAFFIC = (
     "The service decides which visitors are AI agents, and may change how it does so. If the AI numbers alone jump from one point to the next, "
     "the rule may have changed rather than the readers."
 )
-"""Shown with the trend of a page, and with that of `trend` for people."""
+"""Shown below the trend of the HTML report, and after the table of ``visitors trend`` and ``views trend``."""
 
 
 def short(one: date, every: str) -> str:
