@@ -1,5 +1,5 @@
 //! The retry loop: the attempts of a call until one succeeds. `policy.rs` decides what follows a
-//! failure.
+//! failure, but for a 401: that is tried once more here, if there is a newer key.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ pub struct Paging {
     /// The most rows that are handed out.
     pub max_rows: Option<u64>,
     /// Pages requested in advance. With 1, a request is wasted only if the page before it cannot be
-    /// used. Above 1, requests may also go beyond the end.
+    /// used, or the caller stops. Above 1, requests may also go beyond the end.
     pub prefetch: u32,
     /// Whether findings are errors.
     pub strict: bool,
@@ -398,7 +398,8 @@ impl Pager {
         Ok(Some(cursor))
     }
 
-    /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
+    /// Requests the pages that a caller who goes on needs and, above `prefetch=1`, those that it may
+    /// need.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.place().page_size);
         // After a short page, or with cursors, only the latest page tells where the next one

@@ -47,7 +47,7 @@ _LEAST_LABEL = 16
 _LABEL_INCHES = 0.22
 """The width of axes for each character of a path, so that more than half is left for the bars."""
 _BAR = 0.38
-"""The thickness of a bar; the two bars of a page have 1 together."""
+"""The thickness of a bar; the two bars of a page and their gap take 1 of the axis."""
 _MAX_BARS = 40
 """The most pages in a chart of the most read ones with a figure of its own, so that it fits on a screen."""
 _BAR_INCHES = 0.2

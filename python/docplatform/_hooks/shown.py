@@ -27,7 +27,7 @@ GAP = "…"
 ASCII = str.maketrans("│┆─═┌┬┐╞╪╡└┴┘…\u2212", "||-=+++++++++~-")
 """What takes the place of characters that a code page of Windows lacks."""
 TYPES = {"days": "date", "count": "i64", "int": "i64", "float": "f64", "bool": "bool", "time": "datetime"}
-"""The types of columns as polars names them. All others are texts."""
+"""The types of columns as polars names them, instants without unit and zone. All others are texts."""
 
 
 def text(table: Table) -> str:

@@ -108,7 +108,7 @@ def _settings(session: Session) -> Iterator[Finding]:
     if session.ca_bundle is not None:
         yield _setting("certificates", session.ca_bundle, "ca_bundle", base_url="https://localhost")
     elif _address(session).startswith("https:"):
-        yield from _authorities()
+        yield _authorities()
     if session.store is not None:
         yield _store(session.store)
     try:
@@ -127,45 +127,18 @@ def _settings(session: Session) -> Iterator[Finding]:
     if address.state == "ok":
         yield _proxy_of(session, proxies)
     else:
-        yield Finding("proxy", "ok", f"{proxies}; which one is used is known once the address is right")
+        yield Finding("proxy", "ok", proxies)
 
 
 def _address(session: Session) -> str:
     return session.base_url or os.environ.get("DOCPLATFORM_BASE_URL", "")
 
 
-def _authorities() -> Iterator[Finding]:
-    """Whether the client finds authorities where the environment names them. Of two places, one that it can read is enough."""
-    file, folders = (os.environ.get(name) if sys.platform == "linux" else None for name in AUTHORITIES)
-    found = []
-    # An empty name of a file is one that is not there; an empty list of folders counts as none.
-    if file is not None:
-        # It is read as a bundle is, whose error says what is wrong with it.
-        found.append(_authority("SSL_CERT_FILE", file, ca_bundle=file))
-    if folders:
-        os.environ.pop("SSL_CERT_FILE", None)
-        found.append(_authority("SSL_CERT_DIR", folders))
-        if file is not None:
-            os.environ["SSL_CERT_FILE"] = file
-    if not found:
-        # The client's error about these names the remedy.
-        found.append(_checked("certificates", "the system's", "", {"base_url": "https://localhost"}))
-    is_enough = any(one.state == "ok" for one in found)
-    for one in found:
-        left_out = is_enough and one.state == "wrong"
-        text = f"{one.finding}; the client does without it"
-        yield one._replace(state="unknown", finding=text) if left_out else one
-
-
-def _authority(variable: str, path: str, **more: str) -> Finding:
-    """Whether the client has an authority from there alone."""
-    shown, advice = f"{path} (from {variable})", f"correct {variable}, or unset it"
-    settings = {"base_url": "https://localhost", **more}
-    one = _checked("certificates", shown, advice, settings, ca_bundle=variable)
-    # The client's words are about all of TLS.
-    return (
-        one if one.state == "ok" or more else one._replace(finding=f"no certificate can be read in {shown}")
-    )
+def _authorities() -> Finding:
+    """Whether the client finds authorities, which the environment may name on Linux. The client's error names the remedy."""
+    named = [name for name in AUTHORITIES if name in os.environ and sys.platform == "linux"]
+    shown = f"found where {' and '.join(named)} say" if named else "the system's"
+    return _checked("certificates", shown, "", {"base_url": "https://localhost"})
 
 
 def _proxy_of(session: Session, proxies: str) -> Finding:
