@@ -558,7 +558,7 @@ class Client:
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+            A ``FixList``: one row for each page, and one for each phrase whose searches hardly ever led to a click.
 
         Raises:
             ValueError: The period cannot be read. Nothing was sent.
@@ -2401,7 +2401,7 @@ class Table:
         """
     @property
     def date_from(self) -> Any:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+        """The first day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None`` without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2410,8 +2410,8 @@ class Table:
         """
     @property
     def date_to(self) -> Any:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
+        """The day after the last day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None``
+        without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2681,7 +2681,7 @@ class VisitorTable(Table):
         """
     @property
     def date_from(self) -> date | str | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+        """The first day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None`` without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2690,8 +2690,8 @@ class VisitorTable(Table):
         """
     @property
     def date_to(self) -> date | str | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
+        """The day after the last day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None``
+        without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2762,7 +2762,7 @@ class TrendTable(Table):
 
     @property
     def date_from(self) -> date | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+        """The first day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None`` without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2771,8 +2771,8 @@ class TrendTable(Table):
         """
     @property
     def date_to(self) -> date | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
+        """The day after the last day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None``
+        without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2845,8 +2845,8 @@ class TrendTable(Table):
 
 @final
 class FixList(Table):
-    """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase that readers
-    searched for without a click, the costliest first. It never changes and never sends a request.
+    """What readers of the docs stumble over, in Arrow's format: one row for each page, and one for each phrase whose
+    searches hardly ever led to a click, the costliest first. It never changes and never sends a request.
 
     ``readers`` is about how many people met the problem. It adds up three estimates: the people who read the page
     (``human``, or those who rated it if they are more), times the lower end of the 95 % Wilson interval of the share of
@@ -2912,7 +2912,7 @@ class Comparison(Table):
         """
     @property
     def date_from(self) -> date | None:
-        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
+        """The first day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None`` without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -2921,8 +2921,8 @@ class Comparison(Table):
         """
     @property
     def date_to(self) -> date | None:
-        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
-        is no range.
+        """The day after the last day of the range: a ``date``. Of rows, a str if you gave it with a time, and ``None``
+        without a range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
@@ -3614,7 +3614,7 @@ class AsyncClient:
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            A ``FixList``: one row for each page, and one for each phrase that readers searched for without a click.
+            A ``FixList``: one row for each page, and one for each phrase whose searches hardly ever led to a click.
 
         Raises:
             ValueError: The period cannot be read. Nothing was sent.

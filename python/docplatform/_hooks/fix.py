@@ -135,7 +135,7 @@ def _first(problems: list[Problem], n: int) -> list[Problem]:
 
 @dataclass
 class Problem:
-    """A page, or a phrase that readers searched for without a click."""
+    """A page, or a phrase whose searches hardly ever led to a click."""
 
     path: str | None = None
     query: str | None = None
@@ -264,7 +264,7 @@ def _key(path: str) -> str:
 
 
 def _phrases(rows: Iterable[Mapping[str, Any]]) -> Iterable[Problem]:
-    """The phrases that readers searched for without a click. Upper and lower case are the same."""
+    """The phrases whose searches hardly ever led to a click. Upper and lower case are the same."""
     phrases: dict[str, Problem] = {}
     for row in rows:
         query, hits, ctr = (row["searchQuery"] or "").strip(), row["hits"] or 0, row["ctr"]
