@@ -198,7 +198,7 @@ ifeq ($(shell uname),Linux)
 export SIMULATION_FLAGS := --cfg keeps_statements -Clink-arg=-Wl,--wrap=sqlite3_prepare_v3,--wrap=sqlite3_finalize
 endif
 
-## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells the last LINES (20) of one, less the parts in WITHOUT=
+## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells the first lines and the last LINES (20) of one, less the parts in WITHOUT=
 simulate: export SEEDS ?= 10000
 simulate: export RUST_BACKTRACE ?= 0
 # The memory of one world is the next one's.

@@ -457,9 +457,10 @@ class Stats(NamedTuple):
             pauses between the polls of a wait for a job do not count.
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
             the store. Requests of other processes are in it as of the last time that this client did: when it was
-            made, at its last request, or at its last plan. ``None`` without a budget, after ``close()``, and, with a
+            made, at its last request that this budget counts, or at its last plan. ``None`` without a budget, after ``close()``, and, with a
             store, in a forked child before its first request. Without a store the child has a budget of its own.
-        jobs_left: The same for the jobs that ``jobs_per_hour`` lets the client's project create now.
+        jobs_left: The same for the jobs that ``jobs_per_hour`` lets the client's project create now, as of when the
+            client was made or created its last job there.
 
     Example:
         >>> client.visitor_totals("2026-01").total

@@ -117,31 +117,21 @@ impl Source for StoredPages {
         async move {
             let mut deadline = self.service.client.deadline();
             let look = async {
-                let mut export = self.export(wanted.days).await?;
+                let export = self.export(wanted.days).await?;
                 let is_led_to = self.is_led_to(&export, &wanted).await?;
                 let found = match is_led_to {
                     true => self.find(&export, &wanted).await?,
                     false => Err(wanted.offset),
                 };
                 let found = match found {
-                    Ok(stored) => {
-                        let page = self.read(export.id, &stored)?;
-                        match self.is_too_short(&page) {
-                            true => {
-                                self.exports.reject(export.id, stored.offset).await?;
-                                export.finished = None;
-                                Err(wanted.offset)
-                            }
-                            false => Ok((stored, page)),
-                        }
-                    }
+                    Ok(stored) => Ok((self.read(export.id, &stored)?, stored)),
                     Err(offset) => Err(offset),
                 };
                 Ok((export, is_led_to, found))
             };
             let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
             let start = match found {
-                Ok((stored, page)) => {
+                Ok((page, stored)) => {
                     let (skip, limit) = left_of(stored.asked, wanted.offset - stored.offset);
                     let stored = Some((export.id, stored.offset));
                     let page = without(page, skip);
@@ -237,12 +227,6 @@ impl StoredPages {
         Ok(*lock(&self.leads_to) == here)
     }
 
-    /// Whether a page was cut off at fewer rows than this call asks for.
-    fn is_too_short(&self, page: &Page) -> bool {
-        let is_one_page = self.service.listing.paged_by() == PagedBy::Nothing;
-        is_one_page && page.has_more && page.rows.len() < self.page_size as usize
-    }
-
     /// Reads a stored page, and remembers the page that it leads to.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
         let path = self.exports.0.store.path();
@@ -321,7 +305,9 @@ impl StoredPages {
         let leads_on = by == PagedBy::Offset
             || !asked.page.has_more
             || (rows > 0 && asked.page.cursor.is_some());
-        if let Some(export) = export.filter(|_| leads_on) {
+        // A larger page would have rows that this one lacks, so it is not the whole listing.
+        let is_part = is_last_there_is && self.page_size < service.listing.endpoint().max_page_size;
+        if let Some(export) = export.filter(|_| leads_on && !is_part) {
             let (exports, place) = (&self.exports, (asking.offset, limit));
             let kept = keep(
                 service, exports, export, &mut asked, place, *deadline, observer,

@@ -3,9 +3,9 @@
    For files in the folder $DISK a sync puts what is on the platters into the folder $PLATTERS: a file's content under its inode number, a
    folder's names, each with an inode number, into "names". The power goes right before the process writes what begins with $POWER_CUT, to
    a socket or a pipe; it goes on, but no sync counts from then on, and the platters have a file "cut". If $DISK_LIES, none ever does. While the
-   file $DISK_FULL is there, nothing can be written to files in $DISK.
+   file $DISK_FULL is there, nothing can be written with pwrite, as SQLite writes, to files in $DISK.
 
-   $KILLED_AT is the number of the step before which the process is killed. Each write, sync and removal in $DISK is a step, and so is the write
+   $KILLED_AT is the number of the step before which the process is killed. Each pwrite, sync and removal in $DISK is a step, and so is the write
    that begins with $POWER_CUT. */
 #define _GNU_SOURCE
 #include <dirent.h>

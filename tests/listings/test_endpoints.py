@@ -237,17 +237,26 @@ def test_a_listing_that_is_cut_off_is_warned_of(face: Face, stub: StubServer) ->
 
 
 @pytest.mark.row("M10")
-def test_a_store_with_a_shorter_cut_off_page_fetches_the_longer_one(
+def test_a_store_keeps_no_page_that_a_larger_one_would_complete(
     face: Face, stub: StubServer, store: Path
 ) -> None:
     client = face.client(stub, store=store)
-    sizes = [10, 100, 100, 10]
+    sizes = [10, 10, 100, 10]
     with pytest.warns(DataWarning, match="cut the listing off"):
         tables = [face.run(client.feedback_by_page(MONTH, page_size=size).collect()) for size in sizes]
     whole = len(face.run(face.client(stub).feedback_by_page(MONTH).collect()))
-    assert [len(table) for table in tables] == [10, whole, whole, whole]
-    assert [len(table.warnings) for table in tables] == [1, 0, 0, 0]
-    assert [table.requests for table in tables] == [1, 1, 0, 0]
+    assert [len(table) for table in tables] == [10, 10, whole, whole]
+    assert [len(table.warnings) for table in tables] == [1, 1, 0, 0]
+    assert [table.requests for table in tables] == [1, 1, 1, 0]
+
+
+def test_a_sync_fetches_a_listing_of_which_a_part_was_read(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    with pytest.warns(DataWarning, match="cut the listing off"):
+        face.run(client.feedback_by_page(MONTH, page_size=10).collect())
+    report = face.run(client.sync(stub.project_id, MONTH, every="month", listing="feedback_by_page"))
+    assert (report.cached, report.requests) == (0, 1)
+    assert report.rows == len(face.run(client.feedback_by_page(MONTH).collect()))
 
 
 @pytest.mark.row("M8", "N8")

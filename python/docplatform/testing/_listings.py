@@ -38,7 +38,7 @@ _PAGES = ("/getting-started/quickstart", "/api/errors", "/guides/webhooks", "/sd
 _RATED = [page.path for page in story.PAGES if page.human > 0.001 and "{" not in page.path]
 """The pages that are rated first; those of the long tail come after them."""
 _READERS = 130_000
-"""About how many people read the site in January 2026. The counts of events in this file are those of such a month."""
+"""About the sum of each day's people in January 2026. The counts of events in this file are those of such a month."""
 
 Problems = Sequence[story.Problem]
 

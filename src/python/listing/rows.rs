@@ -51,8 +51,8 @@ pub fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyR
 /// How many names of the service's choice are shared by the rows of a page or a table.
 const SHARED: usize = 100;
 
-/// Makes dicts of rows. Only our own names are interned, which keeps them for ever; those that the
-/// service chooses are shared by the rows, and gone with them.
+/// Makes dicts of rows. Only our own names are interned, because CPython 3.12 keeps those for ever.
+/// Names that the service chooses are shared by the rows, and gone with them.
 pub struct Dicts<'py, 'a> {
     py: Python<'py>,
     layout: Layout,

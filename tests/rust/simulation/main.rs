@@ -103,7 +103,8 @@ fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
 }
 
 /// `SEEDS` seeds from `FROM`, and those that found bugs, each 16th of them twice; or `SEED` alone,
-/// in words, without the parts in `WITHOUT`: the last `LINES` (20) of its history.
+/// in words, without the parts in `WITHOUT`: the first lines and the last `LINES` (20) of its
+/// history.
 #[test]
 #[ignore = "make simulate"]
 fn simulate() {
