@@ -305,9 +305,7 @@ impl StoredPages {
         let leads_on = by == PagedBy::Offset
             || !asked.page.has_more
             || (rows > 0 && asked.page.cursor.is_some());
-        // A larger page would have rows that this one lacks, so it is not the whole listing.
-        let is_part = is_last_there_is && self.page_size < service.listing.endpoint().max_page_size;
-        if let Some(export) = export.filter(|_| leads_on && !is_part) {
+        if let Some(export) = export.filter(|_| leads_on) {
             let (exports, place) = (&self.exports, (asking.offset, limit));
             let kept = keep(
                 service, exports, export, &mut asked, place, *deadline, observer,

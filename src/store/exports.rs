@@ -10,6 +10,7 @@ use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
+use crate::listing::endpoint::PagedBy;
 use crate::listing::page::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
@@ -48,6 +49,8 @@ pub struct Range {
     pub date_to: Option<String>,
     /// The time from which it is treated as final; `None` for never.
     pub settles: Option<Millis>,
+    /// Whether it has one page, which may be cut off.
+    pub is_one_page: bool,
 }
 
 impl Range {
@@ -62,7 +65,15 @@ impl Range {
             date_from: date("dateFrom"),
             date_to: date("dateTo"),
             settles: end.and_then(|end| end.settles(settle_days)),
+            is_one_page: listing.paged_by() == PagedBy::Nothing,
         }
+    }
+
+    /// Whether an export has what one with this page size would: a full page that is the only one
+    /// may lack rows of a larger one.
+    fn is_whole_in(&self, export: &Export, page_size: u32) -> bool {
+        let is_full = export.rows >= u64::from(export.page_size);
+        !self.is_one_page || export.page_size >= page_size || !is_full
     }
 }
 
@@ -293,7 +304,8 @@ fn stored_range(
         first(transaction, &sql, &*[of_range, more].concat(), export)
     };
     // None if the range is never final: SQL compares nothing with NULL.
-    let finished = find(STILL_FINAL, params![range.settles, now])?;
+    let finished = find(STILL_FINAL, params![range.settles, now])?
+        .filter(|export| range.is_whole_in(export, page_size));
     let latest = find(FINISHED, &[])?;
     // An unfinished export is not resumed after a later one has finished.
     let mut unfinished = find(UNFINISHED, params![page_size])?
@@ -416,7 +428,7 @@ fn put(
         ),
     )?;
     if walk.whole {
-        // Prefetched pages may lie beyond the end, or between the others.
+        // Pages that were prefetched, or fetched for an offset, may lie beyond the end, or overlap.
         for offset in walk.stray {
             let stray = r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#;
             transaction.execute(stray, (export, wire(offset)))?;

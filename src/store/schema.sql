@@ -1,4 +1,4 @@
--- The store, version 1; what later versions added stands in files of its own. docs/store.md says what it means. Times are
+-- The store, version 1; what later versions added stands in files of its own. docs/store-tables.md says what it means. Times are
 -- milliseconds since 1970.
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

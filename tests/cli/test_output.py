@@ -159,10 +159,10 @@ def test_news_are_printed_at_once_and_only_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(output, "say", lines.append)
     for quiet in (False, True):
         with output.Progress("Waiting", quiet=quiet) as progress:
-            for text in ("Waiting", "Job job-1 is active", "Job job-1 is active"):
+            for text in ("Waiting", "Job job-1: last status active", "Job job-1: last status active"):
                 progress.update(text)
             progress.update("500 rows", counting=True)
-    assert [line.partition(" (")[0] for line in lines] == ["Waiting", "Job job-1 is active"]
+    assert [line.partition(" (")[0] for line in lines] == ["Waiting", "Job job-1: last status active"]
 
 
 @pytest.mark.parametrize("line", ["--version", "version"])

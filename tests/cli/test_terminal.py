@@ -143,7 +143,7 @@ def test_ctrl_c_restores_the_terminal(stub: StubServer) -> None:
 def test_a_dumb_terminal_and_a_pipe_get_plain_lines(stub: StubServer) -> None:
     shown = on_terminal(stub, "job", "run", "Fix it", *SOON, TERM="dumb")
     assert "\x1b" not in shown
-    assert "Job job-1 is active" in shown
+    assert "Job job-1: last status active" in shown
     forced = {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TTY_COMPATIBLE": "1", "TERM": "xterm"}
     ended = run(stub, "job", "run", "Fix it", *SOON, **forced)
     assert ended.status == 0

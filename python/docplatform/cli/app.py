@@ -78,7 +78,7 @@ def _report_usage(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         say(context.get_usage())
-    exits.usage(message)
+    exits.usage(message, error)
     if context is not None:
         listed = "commands" if isinstance(context.command, click.Group) else "options"
         say(f"`{context.command_path} --help` lists the {listed}.")

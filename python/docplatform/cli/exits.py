@@ -106,9 +106,9 @@ def note(error: BaseException, line: str) -> None:
     error.__dict__.setdefault("_lines", []).append(line)
 
 
-def usage(message: str) -> Exit:
+def usage(message: str, error: BaseException | None = None) -> Exit:
     """Says what is wrong with the command."""
-    fail(failure("UsageError", message))
+    fail(failure("UsageError", message, error))
     return Exit.USAGE
 
 

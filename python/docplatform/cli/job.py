@@ -132,7 +132,7 @@ def run(
     if not wait:
         _create(session, text, name)
         return
-    with session.client() as client, _named(session, name):
+    with _named(session, name), session.client() as client:
         job = _begin(session, client, text, name)
         try:
             with _waiting(session, job.id) as on_poll:
@@ -221,7 +221,7 @@ def message(
     """
     files.check_printing()
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with session.client() as client, _named(session, name, job):
+    with _named(session, name, job), session.client() as client:
         if not wait:
             found = client.send_message(job, text, once=name)
             if name is None or client.stats.requests:
@@ -321,7 +321,7 @@ def _named(session: Session, name: str | None, job: str | None = None) -> Iterat
     one that a message is for."""
     try:
         yield
-    except (DocPlatformError, KeyboardInterrupt) as error:
+    except (DocPlatformError, click.UsageError, KeyboardInterrupt) as error:
         error.__dict__["_name"] = name
         if name is not None and getattr(error, "_outcome", None) == "unknown":
             exits.note(error, phrases.resolve(session.again, name=name, job=job))
@@ -360,7 +360,7 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
 
     def on_poll(job: Job) -> None:
         if not job.is_final:
-            progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
+            progress.update(f"Job {shown(job.id)}: last status {shown(job.status, MAX_STATUS)}")
 
     with session.progress(f"Waiting for job {shown(job)}") as progress:
         yield on_poll
@@ -369,7 +369,7 @@ def _waiting(session: Session, job: str) -> Iterator[Callable[[Job], None]]:
 def _create(session: Session, prompt: str, name: str | None) -> None:
     """Creates a job, and prints its id."""
     try:
-        with session.client() as client, _named(session, name):
+        with _named(session, name), session.client() as client:
             job = _begin(session, client, prompt, name)
             runs = client.stats.requests > 0
     except KeyboardInterrupt as interrupt:

@@ -110,6 +110,7 @@ fn settled() -> Range {
         date_from: Some("2024-01-01".to_owned()),
         date_to: Some("2024-02-01".to_owned()),
         settles: Some(NOW - 100 * DAY),
+        is_one_page: false,
     }
 }
 

@@ -520,6 +520,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
             date_from: None,
             date_to: None,
             settles: None,
+            is_one_page: false,
         };
         exports.begin(range, Content::Pages, 250, false)
     };
