@@ -2970,7 +2970,7 @@ class Comparison(Table):
         """The change of the whole site that the calendar does not explain: a ``Fractions`` tuple.
 
         It is the one of three changes that is nearest to zero: of the totals, of the totals per day, and of the totals
-        per working day (Monday to Friday). It is 0 if they disagree whether the site rose or fell, and ``None`` if
+        per working day (Monday to Friday), which is left out if a period has no such day. It is 0 if they disagree whether the site rose or fell, and ``None`` if
         there are readers, and were none before. ``totals`` and ``totals_before`` give the plain change.
 
         Example:

@@ -52,6 +52,19 @@ def test_without_a_period_it_is_the_last_month_beside_the_one_before(cli: Cli, t
     assert asked == [(str(first), str(end))] * 3 + [(str(before), str(first))] * 3
 
 
+def test_a_period_that_is_not_final_yet_is_named(cli: Cli, tmp_path: Path) -> None:
+    line = ("report", "yesterday", "--no-feedback", "--json", "-o", str(tmp_path / "r.md"), "--force")
+
+    def warnings(*more: str) -> list[str]:
+        ended = cli(*line, *more)
+        found: list[str] = json.loads(ended.out)["warnings"]
+        return [said for said in found if "it is final" in said]
+
+    (said,) = warnings()
+    assert said.endswith(" may still change: it is final 2 days after its end")
+    assert warnings("--settle-days", "0") == []
+
+
 def test_a_report_has_the_title_and_the_links_that_were_asked_for(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     more = ("--title", "Our <docs>", "--site-url", "https://docs.example.com/en/")

@@ -6,7 +6,7 @@ If the period cannot be read, the report fails. If another part cannot be read, 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -20,7 +20,7 @@ from docplatform import (
 from docplatform._hooks.fix import fix_first, not_allowed
 from docplatform.cli import phrases
 from docplatform.cli.fix import command, known_jobs, with_jobs
-from docplatform.cli.output import Progress, shown
+from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
 from docplatform.cli.visitors import counted
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LIMIT = "the request limit was reached"
 SPENT = "the request budget is spent"
+SETTLE_DAYS = 2
+"""The client's default."""
 MAX_KEPT = 40_000
 """The most rows that are kept, unless they are certainly compared."""
 
@@ -88,6 +90,12 @@ class _Reading:
         self._now = kept
         vars(found).update(vars(gathering.figures()))
         found.warnings += self._visitors.warnings
+        days, settles = self._asked.days, self._session.settle_days
+        settles = SETTLE_DAYS if settles is None else settles
+        if not found.unfinished and days.date_to + timedelta(settles) > found.made.date():
+            found.warnings.append(
+                f"{days.name} may still change: it is final {count(settles, 'day')} after its end"
+            )
 
     def comparison(self) -> None:
         """Reads the period before: its pages, or only its totals if the pages cost too much."""
