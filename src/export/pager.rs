@@ -43,7 +43,7 @@ impl Paging {
     pub const PAGE_SIZE: u32 = 250;
 }
 
-/// A page without repeats, for the caller.
+/// A page without rows that came before unchanged, for the caller.
 #[derive(Debug)]
 pub struct CheckedPage {
     /// The rows to hand out.
@@ -249,7 +249,7 @@ impl Pager {
             .map(|most| most.saturating_sub(self.handed))
     }
 
-    /// Checks a page, drops its repeats, and moves on after it.
+    /// Checks a page, drops its rows that came before unchanged, and moves on after it.
     fn take_in(
         &mut self,
         (

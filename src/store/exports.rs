@@ -68,13 +68,6 @@ impl Range {
             is_one_page: listing.paged_by() == PagedBy::Nothing,
         }
     }
-
-    /// Whether an export has what one with this page size would: a full page that is the only one
-    /// may lack rows of a larger one.
-    fn is_whole_in(&self, export: &Export, page_size: u32) -> bool {
-        let is_full = export.rows >= u64::from(export.page_size);
-        !self.is_one_page || export.page_size >= page_size || !is_full
-    }
 }
 
 /// Whether an export that began at `begun` is final, for a range that is final from `settles` on.
@@ -304,8 +297,9 @@ fn stored_range(
         first(transaction, &sql, &*[of_range, more].concat(), export)
     };
     // None if the range is never final: SQL compares nothing with NULL.
-    let finished = find(STILL_FINAL, params![range.settles, now])?
-        .filter(|export| range.is_whole_in(export, page_size));
+    // A full page that is the only one may lack rows of a larger one.
+    let whole_page = if range.is_one_page { page_size } else { 0 };
+    let finished = find(STILL_FINAL, params![range.settles, now, whole_page])?;
     let latest = find(FINISHED, &[])?;
     // An unfinished export is not resumed after a later one has finished.
     let mut unfinished = find(UNFINISHED, params![page_size])?
@@ -336,8 +330,8 @@ const OF_RANGE: &str = "SELECT id, page_size, begun, finished, pages, rows, huma
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6";
 const FINISHED: &str = "AND finished IS NOT NULL ORDER BY begun DESC, id DESC LIMIT 1";
 /// See [`is_final`].
-const STILL_FINAL: &str =
-    "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 ORDER BY begun DESC, id DESC LIMIT 1";
+const STILL_FINAL: &str = "AND finished IS NOT NULL AND begun >= ?7 AND begun <= ?8 AND (page_size >= ?9 OR rows < page_size)
+    ORDER BY begun DESC, id DESC LIMIT 1";
 const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DESC LIMIT 1";
 
 fn export(row: &Row<'_>) -> Result<Export, Fault> {
@@ -486,7 +480,7 @@ mod tests {
         for (which, parameters, plan) in [
             (
                 STILL_FINAL,
-                8,
+                9,
                 format!("export_finished ({range} AND begun>? AND begun<?)"),
             ),
             (FINISHED, 6, format!("export_finished ({range})")),

@@ -8,6 +8,7 @@ use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::Result;
+use crate::listing::endpoint::{Endpoint, PagedBy};
 use crate::listing::page::Totals;
 use crate::store::exports::{Content, is_final};
 use crate::store::fault::Fault;
@@ -69,24 +70,32 @@ impl FinishedExport {
 pub struct FinishedExports {
     pub(crate) store: Store,
     path: String,
+    /// The page size in which a page that is the only one has all rows; 0 if there are more pages.
+    whole_page: u32,
 }
 
 impl FinishedExports {
-    /// Those in the store at `file`.
-    pub fn of(file: &Path, path: &str) -> Result<Self> {
+    /// Those of `endpoint` in the store at `file`.
+    pub fn of(file: &Path, endpoint: &Endpoint) -> Result<Self> {
+        let is_one_page = endpoint.paged_by == PagedBy::Nothing;
         Ok(Self {
             store: Store::to_read(file)?,
-            path: path.to_owned(),
+            path: endpoint.path.to_owned(),
+            whole_page: if is_one_page {
+                endpoint.max_page_size
+            } else {
+                0
+            },
         })
     }
 
     /// The latest export that has `content`, of each account, project and range, in that order.
     pub async fn latest(&self, content: Content) -> Result<Vec<FinishedExport>> {
-        let path = self.path.clone();
+        let (path, whole_page) = (self.path.clone(), self.whole_page);
         let has = match content {
-            Content::Pages => "kind = 'pages'",
+            Content::Pages => "kind = 'pages' AND (page_size >= ?2 OR rows < page_size)",
             // They come with the first page, too.
-            Content::Totals => "total IS NOT NULL",
+            Content::Totals => "total IS NOT NULL AND ?2 IS NOT NULL",
         };
         let look = move |connection: &mut Connection| {
             // SQLite takes the other columns from the row that has the maximum.
@@ -95,7 +104,7 @@ impl FinishedExports {
                  ORDER BY base_url, organization, project_id, date_from, date_to",
                 FinishedExport::REST
             ))?;
-            let found = latest.query_and_then([path], FinishedExport::read)?;
+            let found = latest.query_and_then((path, whole_page), FinishedExport::read)?;
             found.filter_map(Result::transpose).collect()
         };
         self.store.run(look).await

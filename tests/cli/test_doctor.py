@@ -195,7 +195,10 @@ def test_authorities_that_the_environment_names_are_checked(
     folder.mkdir()
     monkeypatch.setenv("SSL_CERT_DIR", str(folder))
     (folder / "ours.pem").write_bytes(authority.pem.read_bytes())
-    assert "certificates\tok\tfound where SSL_CERT_FILE and SSL_CERT_DIR say\n" in cli("doctor").out
+    assert (
+        f"certificates\tok\tfound; SSL_CERT_FILE={pem} and SSL_CERT_DIR={folder} in place of the system's\n"
+        in cli("doctor").out
+    )
     monkeypatch.delenv("SSL_CERT_FILE")
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "other"))
     assert "SSL_CERT_DIR replaces the system's CA certificates" in cli("doctor").out

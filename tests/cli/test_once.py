@@ -146,6 +146,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         ),
         (("job", "create", "Fix it", "--once", "", *kept), "once must be a name"),
         (("job", "create", "Fix it", *once[:2], "--store", str(tmp_path / "no" / "x.db")), "does not exist"),
+        (("job", "run", "Fix it", "--final", "active", *once), "name a status of a job that has ended"),
         (("job", "once"), "job once reads a store: name its file with --store"),
         (("job", "once", *kept, "--job", "job-1"), "say which NAME"),
         (("job", "once", "links-1.4", "--job", "job-1", "--never-created", *kept), "not both"),
@@ -157,6 +158,8 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         ended = cli(*line)
         assert (ended.status, ended.out, len(cli.stub.requests)) == (2, "", 1), line
         assert words in ended.err
+    failed = cli("job", "create", "Fix that", *once, "--json")
+    assert json.loads(failed.out)["error"]["name"] == once[1]
     assert not (tmp_path / "mistyped.db").exists()
     assert "docplatform doctor" not in cli("job", "create", "Fix it", "--once", "x").err
     ended = cli("job", "once", *kept, "--organization", "another")

@@ -171,11 +171,10 @@ def check_no_secret_is_shown(wire: Wire, output: Iterable[str], records: Iterabl
     logs = [f"{formatter.format(record)} {vars(record)!r}" for record in records]
     errors = [shown(error) + repr(getattr(error, "__notes__", "")) for error in wire.raised]
     pickles = [pickle.dumps(error).decode("latin-1") for error in wire.raised if isinstance(error, Exception)]
-    size = MOST_SHOWN + 1
+    size, secrets = MOST_SHOWN + 1, (*wire.keys, *wire.secrets)
+    parts = {one[at : at + size] for one in secrets for at in range(max(1, len(one) - size + 1))}
     for text in (*output, *logs, *errors, *pickles, *wire.seen):
-        for secret in (*wire.keys, *wire.secrets):
-            parts = {secret[at : at + size] for at in range(max(1, len(secret) - size + 1))}
-            assert not any(part in text for part in parts), "a part of a secret was shown"
+        assert not any(part in text for part in parts), "a part of a secret was shown"
 
 
 # -- what may be left behind -----------------------------------------------------------------------

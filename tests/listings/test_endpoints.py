@@ -250,13 +250,26 @@ def test_a_store_with_a_shorter_cut_off_page_fetches_the_longer_one(
     assert [table.requests for table in tables] == [1, 0, 1, 0]
 
 
-def test_a_sync_fetches_a_listing_of_which_a_part_was_read(face: Face, stub: StubServer, store: Path) -> None:
+@pytest.mark.filterwarnings("ignore::docplatform.DataWarning")
+def test_a_part_of_a_listing_is_not_taken_for_the_whole(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
-    with pytest.warns(DataWarning, match="cut the listing off"):
-        face.run(client.feedback_by_page(MONTH, page_size=10).collect())
-    report = face.run(client.sync(stub.project_id, MONTH, every="month", listing="feedback_by_page"))
+    face.run(client.feedback_by_page(MONTH, page_size=10).collect())
+    target = store.with_name("lake")
+    sync: dict[str, Any] = {"every": "month", "listing": "feedback_by_page"}
+
+    def written() -> tuple[int, int, int]:
+        report = docplatform.export_dataset(target, MONTH, store=store, **sync)
+        return report.written, report.kept, report.rows
+
+    assert written() == (0, 0, 0)
+    report = face.run(client.sync(stub.project_id, MONTH, **sync))
     assert (report.cached, report.requests) == (0, 1)
-    assert report.rows == len(face.run(client.feedback_by_page(MONTH).collect()))
+    assert len(face.run(client.feedback_by_page(MONTH).collect())) == report.rows
+    assert written() == (1, 0, report.rows)
+    # A shorter page that is newer is not taken for the whole.
+    assert len(face.run(client.feedback_by_page(MONTH, page_size=10, refresh=True).collect())) == 10
+    assert face.run(client.sync(stub.project_id, MONTH, **sync)).requests == 0
+    assert written() == (0, 1, 0)
 
 
 @pytest.mark.row("M8", "N8")
@@ -471,7 +484,7 @@ def test_a_project_can_be_named_for_any_path(face: Face) -> None:
         client = face.client(stub)
         face.run(client.request("GET", path, project_id="other"))
         rows = client.paginate(
-            path, items="searches", next_cursor="nextCursor", page_size=50, project_id="other"
+            path, items="searches", next_cursor="nextCursor", page_size=50, offset=0, project_id="other"
         )
         face.next(rows)
         rest = client.paginate(

@@ -149,8 +149,9 @@ def report(error: BaseException, again: phrases.Again = phrases.command) -> Exit
     if code in (Exit.KEY, Exit.USAGE) and not phrases.has("once", error):
         lines.append(f"`{again('doctor')}` checks address, project and key, and says what to do.")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
-    # A wait that timed out says that itself.
-    if job is not None and not job.is_final and not isinstance(error, docplatform.WaitTimeoutError):
+    # A wait that timed out says that itself, and a job that is not there is not waited for.
+    says = (docplatform.NotFoundError, docplatform.WaitTimeoutError)
+    if job is not None and not job.is_final and not isinstance(error, says):
         lines.append(phrases.goes_on(again, job=job.id, runs=False))
     for line in dict.fromkeys(lines):
         say(shown(line))

@@ -45,6 +45,13 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
+def _final(_context: click.Context, _param: click.Parameter, statuses: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuses a status that would end no wait, before a job is created."""
+    if any(not status.strip() or status == "active" for status in statuses):
+        raise click.BadParameter("name a status of a job that has ended")
+    return statuses
+
+
 wait_options: Decorator = options(
     click.option(
         "--timeout",
@@ -63,6 +70,7 @@ wait_options: Decorator = options(
     click.option(
         "--final",
         multiple=True,
+        callback=_final,
         metavar="STATUS",
         help="A further status that ends the wait, such as cancelled. It can be given several times.  [default: completed, "
         "failed and archived]",
@@ -321,7 +329,7 @@ def _named(session: Session, name: str | None, job: str | None = None) -> Iterat
     one that a message is for."""
     try:
         yield
-    except (DocPlatformError, click.UsageError, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:
         error.__dict__["_name"] = name
         if name is not None and getattr(error, "_outcome", None) == "unknown":
             exits.note(error, phrases.resolve(session.again, name=name, job=job))

@@ -169,7 +169,7 @@ def _once(again: Again, name: str, *options: str) -> str:
     return again("job", "once", name, *options)
 
 
-def goes_on(again: Again, *, job: str, runs: bool = True) -> str:
+def goes_on(again: Again, *, job: str, runs: bool) -> str:
     """How to wait for a job, and that it keeps running if the service has said so."""
     told = f"Job {shown(job)} keeps running. To wait for it" if runs else f"To wait for job {shown(job)}"
     return f"{told}: {again('job', 'wait', job=job)}"

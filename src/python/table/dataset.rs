@@ -53,7 +53,7 @@ pub fn _dataset_slices(
         "_dataset_slices",
         move |_| async move {
             let read = async {
-                let stored = FinishedExports::of(&file, listing.path)?;
+                let stored = FinishedExports::of(&file, listing)?;
                 owner.latest(&stored, of.content).await
             };
             selection.choose(read.await.map_err(|error| filled(error, of, Some(every)))?)
@@ -101,7 +101,7 @@ pub fn _dataset_rows(
     let op = Operation::new(
         "_dataset_rows",
         move |_| async move {
-            let stored = FinishedExports::of(&file, listing.path)?;
+            let stored = FinishedExports::of(&file, listing)?;
             dataset::rows(listing, &stored, export, settle_days, Clock::system().now()).await
         },
         move |py, rows| {
@@ -161,7 +161,7 @@ pub fn _read_stored(
     let op = Operation::new(
         "_read_stored",
         move |_| async move {
-            let read = async { query.read(&FinishedExports::of(&file, listing.path)?).await };
+            let read = async { query.read(&FinishedExports::of(&file, listing)?).await };
             read.await.map_err(|error| filled(error, of, every))
         },
         move |py, stored| {

@@ -299,7 +299,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-exports-begin-at-one": (FILE, "transaction.execute(START_NUMBERS, [])?;", ""),
     "store-final-too-early": (
         EXPORTS,
-        "find(STILL_FINAL, params![range.settles, now])?",
+        "find(STILL_FINAL, params![range.settles, now, whole_page])?",
         "find(STILL_FINAL, params![0, now])?",
     ),
     "store-settles-a-day-early": (

@@ -6,7 +6,7 @@ If the period cannot be read, the report fails. If another part cannot be read, 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -90,12 +90,13 @@ class _Reading:
         self._now = kept
         vars(found).update(vars(gathering.figures()))
         found.warnings += self._visitors.warnings
-        days, settles = self._asked.days, self._session.settle_days
+        settles = self._session.settle_days
         settles = SETTLE_DAYS if settles is None else settles
-        if not found.unfinished and days.date_to + timedelta(settles) > found.made.date():
-            found.warnings.append(
-                f"{days.name} may still change: it is final {count(settles, 'day')} after its end"
-            )
+        for days in filter(None, (self._asked.days, self._asked.against)):
+            if 0 <= (found.made.date() - days.date_to).days < settles:
+                found.warnings.append(
+                    f"{days.name} may still change: it is final {count(settles, 'day')} after its end"
+                )
 
     def comparison(self) -> None:
         """Reads the period before: its pages, or only its totals if the pages cost too much."""

@@ -142,10 +142,12 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
 
 
 def _both(people: Moved, agents: Moved) -> str:
-    """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all". A change that the
-    calendar may explain is in brackets."""
+    """How people and AI agents changed. If only one of the two changes is counted per day, the other says "in all". A plain
+    change that was judged to be none is in brackets."""
     if people.per and people.per == agents.per:
         return f"People {people.said}, and AI agents {agents.said}, both counted per {people.per}"
+    if people == agents:
+        return f"People and AI agents {people.said}"
     in_all = " in all" if people.per or agents.per else ""
     said = [
         f"{one.said}, counted per {one.per}"
