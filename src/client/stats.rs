@@ -17,8 +17,8 @@ pub struct Snapshot {
     /// none.
     pub requests: u64,
     pub retries: u64,
-    /// Seconds of pauses before retries, for a `Retry-After` and for the budget. Pauses between polls,
-    /// and waits for other calls, do not count.
+    /// Seconds of pauses before retries, for a `Retry-After` and for the budget. Pauses between
+    /// polls, and waits for other calls, do not count.
     pub waited: f64,
 }
 

@@ -1,5 +1,6 @@
 //! Finds rows that come a second time, because the data moves or the service sends short pages, and
-//! removes those that are unchanged: rows with a key ([`Seen`]), rows without one ([`overlap`]), and whole pages.
+//! removes those that are unchanged: rows with a key ([`Seen`]), rows without one ([`overlap`]), and
+//! whole pages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};

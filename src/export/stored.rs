@@ -123,18 +123,14 @@ impl Source for StoredPages {
                     true => self.find(&export, &wanted).await?,
                     false => Err(wanted.offset),
                 };
-                let found = match found {
-                    Ok(stored) => Ok((self.read(export.id, &stored)?, stored)),
-                    Err(offset) => Err(offset),
-                };
                 Ok((export, is_led_to, found))
             };
             let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
             let start = match found {
-                Ok((page, stored)) => {
-                    let (skip, limit) = left_of(stored.asked, wanted.offset - stored.offset);
-                    let stored = Some((export.id, stored.offset));
-                    let page = without(page, skip);
+                Ok(page) => {
+                    let (skip, limit) = left_of(page.asked, wanted.offset - page.offset);
+                    let stored = Some((export.id, page.offset));
+                    let page = without(self.read(export.id, &page)?, skip);
                     return Ok(FetchedPage {
                         stored,
                         ..FetchedPage::new(page, limit)

@@ -360,8 +360,8 @@ impl Sync {
     }
 }
 
-/// Whether the error concerns all slices of its project and listing. Other refusals may concern only these
-/// days, such as days that the service has deleted.
+/// Whether the error concerns all slices of its project and listing. Other refusals may concern only
+/// these days, such as days that the service has deleted.
 fn is_of_project(error: &Error) -> bool {
     matches!(error.status, Some(403 | 404 | 410))
 }

@@ -49,8 +49,7 @@ pub struct Range {
     pub date_to: Option<String>,
     /// The time from which it is treated as final; `None` for never.
     pub settles: Option<Millis>,
-    /// Whether it has one page, which may be cut off.
-    pub is_one_page: bool,
+    pub paged_by: PagedBy,
 }
 
 impl Range {
@@ -65,7 +64,7 @@ impl Range {
             date_from: date("dateFrom"),
             date_to: date("dateTo"),
             settles: end.and_then(|end| end.settles(settle_days)),
-            is_one_page: listing.paged_by() == PagedBy::Nothing,
+            paged_by: listing.paged_by(),
         }
     }
 }
@@ -276,6 +275,15 @@ impl Exports {
     }
 }
 
+/// The page size that a full page needs to be the whole listing for a call with `page_size`. Only a
+/// page that is the only one may lack rows of a larger one.
+pub(super) fn whole_page(paged_by: PagedBy, page_size: u32) -> u32 {
+    match paged_by {
+        PagedBy::Nothing => page_size,
+        _ => 0,
+    }
+}
+
 fn stored_range(
     transaction: &Transaction<'_>,
     account: i64,
@@ -297,8 +305,7 @@ fn stored_range(
         first(transaction, &sql, &*[of_range, more].concat(), export)
     };
     // None if the range is never final: SQL compares nothing with NULL.
-    // A full page that is the only one may lack rows of a larger one.
-    let whole_page = if range.is_one_page { page_size } else { 0 };
+    let whole_page = whole_page(range.paged_by, page_size);
     let finished = find(STILL_FINAL, params![range.settles, now, whole_page])?;
     let latest = find(FINISHED, &[])?;
     // An unfinished export is not resumed after a later one has finished.

@@ -8,9 +8,9 @@ use crate::clock::Millis;
 use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::Result;
-use crate::listing::endpoint::{Endpoint, PagedBy};
+use crate::listing::endpoint::Endpoint;
 use crate::listing::page::Totals;
-use crate::store::exports::{Content, is_final};
+use crate::store::exports::{Content, is_final, whole_page};
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
@@ -70,22 +70,17 @@ impl FinishedExport {
 pub struct FinishedExports {
     pub(crate) store: Store,
     path: String,
-    /// The page size in which a page that is the only one has all rows; 0 if there are more pages.
+    /// See [`whole_page`].
     whole_page: u32,
 }
 
 impl FinishedExports {
     /// Those of `endpoint` in the store at `file`.
     pub fn of(file: &Path, endpoint: &Endpoint) -> Result<Self> {
-        let is_one_page = endpoint.paged_by == PagedBy::Nothing;
         Ok(Self {
             store: Store::to_read(file)?,
             path: endpoint.path.to_owned(),
-            whole_page: if is_one_page {
-                endpoint.max_page_size
-            } else {
-                0
-            },
+            whole_page: whole_page(endpoint.paged_by, endpoint.max_page_size),
         })
     }
 
@@ -93,14 +88,15 @@ impl FinishedExports {
     pub async fn latest(&self, content: Content) -> Result<Vec<FinishedExport>> {
         let (path, whole_page) = (self.path.clone(), self.whole_page);
         let has = match content {
-            Content::Pages => "kind = 'pages' AND (page_size >= ?2 OR rows < page_size)",
+            Content::Pages => "kind = 'pages'",
             // They come with the first page, too.
-            Content::Totals => "total IS NOT NULL AND ?2 IS NOT NULL",
+            Content::Totals => "total IS NOT NULL",
         };
         let look = move |connection: &mut Connection| {
             // SQLite takes the other columns from the row that has the maximum.
             let mut latest = connection.prepare(&format!(
-                "SELECT max(export.id), {} AND {has} GROUP BY account, project_id, date_from, date_to
+                "SELECT max(export.id), {} AND {has} AND (page_size >= ?2 OR rows < page_size)
+                 GROUP BY account, project_id, date_from, date_to
                  ORDER BY base_url, organization, project_id, date_from, date_to",
                 FinishedExport::REST
             ))?;

@@ -155,8 +155,8 @@ impl Store {
         receiver.await.map_err(|_| lost())?
     }
 
-    /// Closes the file after all earlier work, so that everything is in this one file. `None` if this
-    /// process has nothing to close.
+    /// Closes the file after all earlier work, so that everything is in this one file. `None` if
+    /// this process has nothing to close.
     pub fn close(&self) -> Result<Option<PendingWork<()>>> {
         let (closed, receiver) = mpsc::sync_channel(1);
         let pending = PendingWork {

@@ -18,6 +18,13 @@ MOST_SHOWN = 8
 """The most consecutive characters of a secret that may be shown: its prefix is known, and the last four letters tell keys apart."""
 
 
+def pattern(secrets: Iterable[str]) -> re.Pattern[str]:
+    """Finds every part of a secret that is longer than what may be shown of it, and a short secret as a whole."""
+    size = MOST_SHOWN + 1
+    parts = {secret[i : i + size] for secret in secrets for i in range(max(1, len(secret) - size + 1))}
+    return re.compile("|".join(map(re.escape, sorted(parts))) or "(?!)")
+
+
 class Search:
     """The texts that were looked at, and their places.
 
@@ -25,9 +32,7 @@ class Search:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        size = MOST_SHOWN + 1
-        parts = {secret[i : i + size] for secret in secrets for i in range(len(secret) - size + 1)}
-        self._secret = re.compile("|".join(map(re.escape, sorted(parts))))
+        self._secret = pattern(secrets)
         self.texts: list[tuple[str, str]] = []
 
     def text(self, where: str, text: str | bytes) -> None:

@@ -27,7 +27,7 @@ from helpers import AnyClient, Face
 from helpers.connection import Connection, Request
 from helpers.faults import FaultServer
 from helpers.phases import AT_ONCE
-from helpers.search import MOST_SHOWN, shown
+from helpers.search import pattern, shown
 
 Error = TypeVar("Error", bound=BaseException)
 
@@ -171,10 +171,9 @@ def check_no_secret_is_shown(wire: Wire, output: Iterable[str], records: Iterabl
     logs = [f"{formatter.format(record)} {vars(record)!r}" for record in records]
     errors = [shown(error) + repr(getattr(error, "__notes__", "")) for error in wire.raised]
     pickles = [pickle.dumps(error).decode("latin-1") for error in wire.raised if isinstance(error, Exception)]
-    size, secrets = MOST_SHOWN + 1, (*wire.keys, *wire.secrets)
-    parts = {one[at : at + size] for one in secrets for at in range(max(1, len(one) - size + 1))}
+    secret = pattern((*wire.keys, *wire.secrets))
     for text in (*output, *logs, *errors, *pickles, *wire.seen):
-        assert not any(part in text for part in parts), "a part of a secret was shown"
+        assert not secret.search(text), "a part of a secret was shown"
 
 
 # -- what may be left behind -----------------------------------------------------------------------

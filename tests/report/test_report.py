@@ -6,10 +6,13 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from docplatform import Client
+from docplatform.cli.report.reading import SETTLE_DAYS
 from docplatform.testing import StubServer
 from helpers.cli import ROWS, SCRIPT, Cli
 from helpers.marks import linux
@@ -65,6 +68,7 @@ def test_a_period_that_is_not_final_yet_is_named(cli: Cli, tmp_path: Path) -> No
         "still change: it is final 2 days after its end"
     ] * 2
     assert len(warnings("--settle-days", "4294967295")) == 2
+    assert signature(Client).parameters["settle_days"].default == SETTLE_DAYS
     assert warnings("--settle-days", "0") == []
 
 

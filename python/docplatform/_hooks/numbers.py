@@ -56,6 +56,16 @@ class Moved(NamedTuple):
         return f"by {share(abs(self.change)).lstrip('+')}" if self.change else ""
 
     @property
+    def counted(self) -> str:
+        """``, counted per day``, if the change is that of the readers per day."""
+        return f", counted per {self.per}" if self.per else ""
+
+    @property
+    def aside(self) -> str:
+        """``more`` in brackets."""
+        return f" ({self.more})" if self.more else ""
+
+    @property
     def said(self) -> str:
         """The verdict, as in ``rose by 14%``."""
         return f"{self.verdict} {self.by}".rstrip()
@@ -80,12 +90,11 @@ def moved(before: int, now: int, period_before: Days, period: Days) -> Moved:
 def site(name: str, before: int, now: int, period_before: Days, period: Days) -> str:
     """The change of a whole site in a sentence: ``People fell by 28%: 80,568 after 111,899``."""
     found = moved(before, now, period_before, period)
-    per = f", counted per {found.per}" if found.per else ""
     lengths = [(to - since).days for since, to in (period, period_before)]
     numbers = f"{now:,} after {before:,}"
     if lengths[0] != lengths[1]:
         numbers = f"{now:,} in {count(lengths[0], 'day')}, after {before:,} in {lengths[1]:,}"
-    return f"{name} {found.said}{per}: {numbers}{f' ({found.more})' if found.more else ''}"
+    return f"{name} {found.said}{found.counted}: {numbers}{found.aside}"
 
 
 def count(number: int, thing: str, plural: str = "s") -> str:

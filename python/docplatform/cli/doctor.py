@@ -137,7 +137,7 @@ def _address(session: Session) -> str:
 def _authorities() -> Finding:
     """Whether the client finds authorities, which the environment may name on Linux. The client's error names the remedy."""
     # An empty list of folders counts as none.
-    found = {name: os.environ.get(name) for name in AUTHORITIES if sys.platform == "linux"}
+    found = {name: os.environ.get(name) for name in AUTHORITIES} if sys.platform == "linux" else {}
     named = [f"{name}={path}" for name, path in found.items() if path]
     shown = f"found; {' and '.join(named)} in place of the system's" if named else "the system's"
     return _checked("certificates", shown, "", {"base_url": "https://localhost"})

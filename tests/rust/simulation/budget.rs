@@ -72,10 +72,10 @@ pub(crate) fn check_spent(life: &Life, tag: u64) {
         return;
     }
     // The service may have said more.
-    let is_warned = sent
+    let is_throttled = sent
         .iter()
         .any(|sent| matches!(sent.end, End::Status(429, _)));
-    if is_warned || !is_plain(&world.scenario) {
+    if is_throttled || !is_plain(&world.scenario) {
         return;
     }
     // A second more: the two clocks tick at different times.

@@ -300,7 +300,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-final-too-early": (
         EXPORTS,
         "find(STILL_FINAL, params![range.settles, now, whole_page])?",
-        "find(STILL_FINAL, params![0, now])?",
+        "find(STILL_FINAL, params![0, now, whole_page])?",
     ),
     "store-settles-a-day-early": (
         EXPORTS,

@@ -267,13 +267,13 @@ pub(crate) async fn spend(world: &Arc<World>) {
         return;
     };
     // The service may have asked for a longer wait.
-    let is_warned = world
+    let is_throttled = world
         .state()
         .sent
         .iter()
         .any(|sent| matches!(sent.end, End::Status(429, _)));
     if !settings.store
-        || is_warned
+        || is_throttled
         || !world.scenario.disk_is_good()
         || jumps.is_empty() && !seed.is_multiple_of(8)
     {

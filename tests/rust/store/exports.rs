@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::{Kind, Result};
+use docplatform::listing::endpoint::PagedBy;
 use docplatform::listing::page::Totals;
 use docplatform::store::{ClientStore, Content, Exports, Range, Store, StoredPage, StoredRange};
 use proptest::prelude::*;
@@ -110,7 +111,7 @@ fn settled() -> Range {
         date_from: Some("2024-01-01".to_owned()),
         date_to: Some("2024-02-01".to_owned()),
         settles: Some(NOW - 100 * DAY),
-        is_one_page: false,
+        paged_by: PagedBy::Offset,
     }
 }
 

@@ -8,6 +8,7 @@ use docplatform::budget::{Budget, Ledger};
 use docplatform::clock::Clock;
 use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
+use docplatform::listing::endpoint::PagedBy;
 use docplatform::store::{
     ClientStore, Content, Exports, Fault, Range, Store, StoredPage, after_fork, before_fork,
 };
@@ -520,7 +521,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
             date_from: None,
             date_to: None,
             settles: None,
-            is_one_page: false,
+            paged_by: PagedBy::Offset,
         };
         exports.begin(range, Content::Pages, 250, false)
     };

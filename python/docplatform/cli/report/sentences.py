@@ -129,9 +129,7 @@ def _site(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
         ends += f" in {count(report.days, 'day')}"
     ends = f"from {before.total:,} {when} to {ends}"
     people, agents, readers = (found.moved(kind, now) for kind in READERS)
-    per = f", counted per {readers.per}" if readers.per else ""
-    more = f" ({readers.more})" if readers.more else ""
-    said = f"The number of readers {readers.said}{per}: {ends}{more}."
+    said = f"The number of readers {readers.said}{readers.counted}: {ends}{readers.aside}."
     kinds = _both(people, agents)
     if found.parted(now):
         yield f"{kinds}. {said}"
@@ -149,14 +147,7 @@ def _both(people: Moved, agents: Moved) -> str:
     if people == agents:
         return f"People and AI agents {people.said}"
     in_all = " in all" if people.per or agents.per else ""
-    said = [
-        f"{one.said}, counted per {one.per}"
-        if one.per
-        else f"{one.said} ({one.more})"
-        if one.more
-        else f"{one.said}{in_all}"
-        for one in (people, agents)
-    ]
+    said = [f"{one.said}{one.counted or one.aside or in_all}" for one in (people, agents)]
     return f"People {said[0]}, and AI agents {said[1]}"
 
 
